@@ -1,0 +1,84 @@
+"""What can go wrong, as values. This file imports nothing, so that every room may use it."""
+
+from __future__ import annotations
+
+
+class CoveyError(Exception):
+    """A failure that a person can act on: one sentence, and where there is one, the fix.
+
+    ``code`` is stable and documented in ``doc/covey.txt`` (``covey-error-CODE``); ``exit_code`` is what the
+    command line ends with: 1 failed, 2 usage, 3 refused.
+    """
+
+    code = "failed"
+    exit_code = 1
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+    def to_json(self) -> dict[str, str]:
+        return {"code": self.code, "message": self.message, "hint": self.hint}
+
+
+class Usage(CoveyError):
+    """The caller's words are off: an unknown verb, a bad name, a missing argument."""
+
+    code = "usage"
+    exit_code = 2
+
+
+class Refused(CoveyError):
+    """covey could do it and will not: it would be unsafe, or policy forbids it."""
+
+    code = "refused"
+    exit_code = 3
+
+
+class NotFound(CoveyError):
+    """No session of ours has that name or id."""
+
+    code = "not_found"
+
+
+class Unavailable(CoveyError):
+    """Something covey needs on this machine is missing: tmux, a program, a directory."""
+
+    code = "unavailable"
+
+
+class NoServer(CoveyError):
+    """There is no tmux server on our socket. Where a list was asked for this is an empty list."""
+
+    code = "no_server"
+
+
+class ServerLost(CoveyError):
+    """The tmux server went away while we were talking to it; what was under way is unknown."""
+
+    code = "server_lost"
+
+
+class TmuxTimeout(CoveyError):
+    """tmux did not answer within the deadline. Nothing is known of what it did."""
+
+    code = "timeout"
+
+
+class TmuxRefused(CoveyError):
+    """tmux answered with an error; its words are the message."""
+
+    code = "tmux"
+
+
+class Unknown(CoveyError):
+    """The outside gave no clear answer. Unknown never kills, never types, never overwrites."""
+
+    code = "unknown"
+
+
+class StoreBroken(CoveyError):
+    """The store cannot be read or written; it was left as it is, or set aside under another name."""
+
+    code = "store"

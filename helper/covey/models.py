@@ -1,0 +1,247 @@
+"""The values that rooms hand to each other. Frozen, JSON-able, without behaviour of their own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any, Literal, TypeAlias
+
+Json: TypeAlias = dict[str, Any]
+StateName: TypeAlias = Literal["starting", "working", "blocked", "idle", "exited", "lost", "unknown"]
+OnExit: TypeAlias = Literal["keep", "reap", "settled"]
+Restart: TypeAlias = Literal["never", "on_failure", "always"]
+Outcome: TypeAlias = Literal[
+    "queued",  # committed to the store, not typed yet
+    "pasted",  # typed; that it was submitted cannot be seen, or was not wanted
+    "submitted",  # seen to leave the composer
+    "held",  # waits for a reason to end (a dialog, a start, a person's draft)
+    "refused",  # never typed, and never will be
+    "cancelled",  # a person took it back before it was typed
+    "dropped",  # meant for an older epoch of the session
+    "unconfirmed",  # something broke between typing and seeing: it may or may not have arrived
+    "undelivered",  # the session was reaped first
+    "failed",  # tried, and known not to have arrived
+]
+FINAL: frozenset[str] = frozenset(
+    {"pasted", "submitted", "refused", "cancelled", "dropped", "unconfirmed", "undelivered", "failed"}
+)
+
+
+def now() -> str:
+    """This moment as RFC 3339 in UTC with milliseconds."""
+    return stamp(datetime.now(UTC).timestamp())
+
+
+def stamp(seconds: float) -> str:
+    """Seconds since 1970 as RFC 3339 in UTC with milliseconds."""
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """One process for good: a pid comes back, a pid with its start time and its host does not.
+
+    ``start`` is in clock ticks since boot (Linux) or milliseconds since 1970 (elsewhere); ``host`` names the
+    place where pids can be compared at all: node name, boot id and pid namespace in one string.
+    """
+
+    pid: int
+    start: int
+    host: str
+
+    def to_json(self) -> Json:
+        return {"pid": self.pid, "start": self.start, "host": self.host}
+
+    @classmethod
+    def from_json(cls, data: Json | None) -> Identity | None:
+        return cls(int(data["pid"]), int(data["start"]), str(data["host"])) if data else None
+
+
+@dataclass(frozen=True, slots=True)
+class Exit:
+    """How an agent ended. Both None: it ended, and nobody can say how."""
+
+    code: int | None = None
+    signal: int | None = None
+
+    @property
+    def clean(self) -> bool:
+        return self.code == 0 and self.signal is None
+
+    def to_json(self) -> Json:
+        return {"code": self.code, "signal": self.signal}
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a session is doing, and by which evidence. ``rule`` names the rule that decided."""
+
+    state: StateName
+    rule: str
+    excerpt: str = ""
+    background: int = 0
+
+    def to_json(self) -> Json:
+        return {"state": self.state, "rule": self.rule, "excerpt": self.excerpt, "background": self.background}
+
+
+@dataclass(frozen=True, slots=True)
+class Spec:
+    """What a session is: everything needed to start its agent again. Holds no secret values.
+
+    ``env`` holds what a person gave for this session: a reference (``env:NAME``, ``file:PATH``, ``cmd:…``) as
+    written, or one half of a literal value (see ``env.py``). ``conversation`` is the agent's own id of what was
+    said, where it has one.
+    """
+
+    id: str
+    name: str
+    agent: str
+    argv: tuple[str, ...]
+    cwd: str
+    created: str
+    env: dict[str, str] = field(default_factory=dict)
+    unset: tuple[str, ...] = ()
+    owner: Identity | None = None
+    on_exit: OnExit = "settled"
+    restart: Restart = "never"
+    keep: bool = False
+    settled: bool = False
+    guessed: bool = False
+    conversation: str = ""
+    options: dict[str, str] = field(default_factory=dict)
+
+    def to_json(self) -> Json:
+        return {
+            "id": self.id,
+            "name": self.name,
+            "agent": self.agent,
+            "argv": list(self.argv),
+            "cwd": self.cwd,
+            "created": self.created,
+            "env": dict(self.env),
+            "unset": list(self.unset),
+            "owner": self.owner.to_json() if self.owner else None,
+            "on_exit": self.on_exit,
+            "restart": self.restart,
+            "keep": self.keep,
+            "settled": self.settled,
+            "guessed": self.guessed,
+            "conversation": self.conversation,
+            "options": dict(self.options),
+        }
+
+    @classmethod
+    def from_json(cls, data: Json) -> Spec:
+        known = {name: data[name] for name in cls.__dataclass_fields__ if name in data}
+        known["argv"] = tuple(known["argv"])
+        known["unset"] = tuple(known.get("unset", ()))
+        known["owner"] = Identity.from_json(known.get("owner"))
+        return cls(**known)
+
+
+@dataclass(frozen=True, slots=True)
+class Pane:
+    """One row of ``list-panes`` that carries our mark. ``spec`` is what the mark says."""
+
+    pane: str
+    tmux_session: str
+    pid: int
+    dead: bool
+    exit: Exit
+    epoch: int
+    fence: int
+    act: str
+    spec: Spec
+    cols: int
+    rows: int
+    cursor: tuple[int, int]
+    cursor_visible: bool
+    in_mode: bool
+    input_off: bool
+    attached: int
+    alternate: bool
+    died_at: float
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """A session as everybody outside the helper sees it (``covey list --json`` prints these)."""
+
+    id: str
+    name: str
+    agent: str
+    state: StateName
+    since: str
+    evidence: Json
+    exit: Exit | None
+    pid: int | None
+    pane: str | None
+    cwd: str
+    epoch: int
+    created: str
+    owner: Identity | None
+    on_exit: OnExit
+    keep: bool
+    settled: bool
+    queued: int
+    guessed: bool
+    attached: int = 0
+    flags: tuple[str, ...] = ()
+    title: str = ""
+    last_line: str = ""
+    argv: tuple[str, ...] = ()
+    conversation: str = ""
+
+    def to_json(self) -> Json:
+        return {
+            "id": self.id,
+            "name": self.name,
+            "agent": self.agent,
+            "state": self.state,
+            "since": self.since,
+            "evidence": self.evidence,
+            "exit": self.exit.to_json() if self.exit else None,
+            "pid": self.pid,
+            "pane": self.pane,
+            "cwd": self.cwd,
+            "epoch": self.epoch,
+            "created": self.created,
+            "owner": self.owner.to_json() if self.owner else None,
+            "on_exit": self.on_exit,
+            "keep": self.keep,
+            "settled": self.settled,
+            "queued": self.queued,
+            "guessed": self.guessed,
+            "attached": self.attached,
+            "flags": list(self.flags),
+            "title": self.title,
+            "last_line": self.last_line,
+            "argv": list(self.argv),
+            "conversation": self.conversation,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """What became of one send. ``bytes`` is what was (or would be) typed, ``stripped`` what was taken out of it."""
+
+    id: str
+    session: str
+    epoch: int
+    outcome: Outcome
+    reason: str = ""
+    bytes: int = 0
+    stripped: int = 0
+
+    def to_json(self) -> Json:
+        return {
+            "id": self.id,
+            "session": self.session,
+            "epoch": self.epoch,
+            "outcome": self.outcome,
+            "reason": self.reason,
+            "bytes": self.bytes,
+            "stripped": self.stripped,
+        }
