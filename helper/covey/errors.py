@@ -79,6 +79,20 @@ class Unknown(CoveyError):
 
 
 class StoreBroken(CoveyError):
-    """The store cannot be read or written; it was left as it is, or set aside under another name."""
+    """The store cannot be read or written; it was left as it is, or set aside under another name.
+
+    ``path`` is the store; ``aside`` is where it lies now, and empty where it was left as it is.
+    """
 
     code = "store"
+
+    def __init__(self, message: str, hint: str = "", path: str = "", aside: str = "") -> None:
+        super().__init__(message, hint)
+        self.path = path
+        self.aside = aside
+
+
+class LaneBusy(CoveyError):
+    """Somebody else held a lane, or the fleet's lock, for longer than the caller would wait. Nothing was done."""
+
+    code = "busy"

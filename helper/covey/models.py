@@ -162,6 +162,8 @@ class Pane:
     attached: int
     alternate: bool
     died_at: float
+    active_at: float  # seconds since 1970 of the last output, in whole seconds
+    progress: str  # changes with most output: rows of history and where the cursor is
     title: str
 
 

@@ -1,0 +1,124 @@
+"""How a dialog is answered: by the words of an option, one key at a time, with the screen read anew before each.
+
+Never by position and never blind: order and default of options change between versions of an agent, and an Enter
+that lands on the wrong one grants a tool or ends the agent.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from covey import state
+from covey.agents import Profile
+from covey.agents.dialog import Dialog, Option
+from covey.errors import Refused, Usage
+from covey.models import Json, Pane
+from covey.tmux import panes, screen
+from covey.tmux.server import Server
+
+MAX_KEYS = 40  # presses of an arrow key, more than any dialog has options
+SETTLE = 2.0  # seconds until a key must have shown an effect
+LOOK = 0.02  # seconds between looks
+YES = ("yes", "allow", "approve", "accept", "trust", "confirm", "proceed", "continue")
+NO = ("no", "reject", "deny", "cancel", "decline", "exit", "don't", "do not", "skip")
+
+Reader = Callable[[], Awaitable[screen.Screen]]
+
+
+def pick(dialog: Dialog, choice: str) -> int:
+    """The index of the one option meant by ``yes``, ``no`` or a part of its text. Anything else is a ``Usage``."""
+    labels = [_plain(option.label) for option in dialog.options]
+    wanted = _plain(choice)
+    words = {"yes": YES, "no": NO}.get(wanted, ())
+    exact = [i for i, label in enumerate(labels) if label == wanted]
+    starts = [i for i, label in enumerate(labels) if any(label.startswith(word) for word in words)]
+    holds = [i for i, label in enumerate(labels) if wanted and wanted in label] if not words else []
+    for found in (exact, starts[:1], holds):
+        if len(found) == 1:
+            return found[0]
+    options = "; ".join(option.label for option in dialog.options)
+    raise Usage(f"{choice!r} does not name one of the options", f"options: {options}")
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.casefold().split()).strip(" .")
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """What answering needs: the pane, its profile and a way to read it."""
+
+    server: Server
+    pane: Pane
+    profile: Profile
+    read: Reader
+
+    async def dialog(self) -> Dialog:
+        found = state.dialog(await self.read(), self.profile)
+        if found is None:
+            raise Refused("no question is on the screen", "look: :Covey preview")
+        return found
+
+    async def changed(self, old: Dialog) -> Dialog | None:
+        """The dialog once it looks different, None once it is gone. One that stays as it was is a refusal."""
+        deadline = time.monotonic() + SETTLE
+        while time.monotonic() < deadline:
+            new = state.dialog(await self.read(), self.profile)
+            if new is None or new.question != old.question or new.selected != old.selected:
+                return new
+            await asyncio.sleep(LOOK)
+        raise Refused("the key had no effect on the dialog", "attach, and answer it yourself")
+
+
+async def choose(desk: Desk, choice: str) -> Json:
+    """Choose the option; answers with the question and the words that were chosen."""
+    dialog = await desk.dialog()
+    target = pick(dialog, choice)
+    option = dialog.options[target]
+    said: Json = {"question": dialog.question, "chosen": option.label}
+    if dialog.selected is None and option.key:
+        await _by_letter(desk, dialog, option)
+    elif dialog.selected is None:
+        raise Refused("covey cannot see which option is highlighted", "attach, and answer it yourself")
+    else:
+        await _by_arrows(desk, dialog, option)
+    return said
+
+
+async def _by_letter(desk: Desk, dialog: Dialog, option: Option) -> None:
+    """For ``(Y)es/(N)o``: the letter, and Enter where the letter alone did not do it."""
+    await panes.keys(desk.server, desk.pane, option.key)
+    deadline = time.monotonic() + SETTLE / 4
+    while time.monotonic() < deadline:
+        if state.dialog(await desk.read(), desk.profile) is None:
+            return
+        await asyncio.sleep(LOOK)
+    if (await desk.dialog()).question != dialog.question:
+        return
+    await panes.keys(desk.server, desk.pane, "Enter")
+
+
+async def _by_arrows(desk: Desk, dialog: Dialog, option: Option) -> None:
+    """Move the highlight to the option's words, reading after each key, then Enter."""
+    for _ in range(MAX_KEYS):
+        labels = [each.label for each in dialog.options]
+        if option.label not in labels or dialog.selected is None:
+            raise Refused("the dialog changed while it was answered", "look at it and answer again")
+        distance = labels.index(option.label) - dialog.selected
+        if distance == 0:
+            await panes.keys(desk.server, desk.pane, "Enter")
+            return
+        await panes.keys(desk.server, desk.pane, _arrow(dialog, forward=distance > 0))
+        changed = await desk.changed(dialog)
+        if changed is None or changed.question != dialog.question:
+            raise Refused("the dialog changed while it was answered", "look at it and answer again")
+        dialog = changed
+    raise Refused("the highlight did not reach the option", "attach, and answer it yourself")
+
+
+def _arrow(dialog: Dialog, *, forward: bool) -> str:
+    across = dialog.row == dialog.end
+    return ("Right" if forward else "Left") if across else ("Down" if forward else "Up")

@@ -1,0 +1,61 @@
+"""The front door: hello, call, bye. Editor and command line come in by the same one, JSON-able in and out."""
+
+from __future__ import annotations
+
+import inspect
+import logging
+from collections.abc import Callable
+from typing import Any
+
+from covey import __version__, paths, process, verbs
+from covey.errors import Usage
+from covey.helper import Helper
+from covey.models import Json
+
+
+class Front:
+    """One door for one caller. ``emit`` is given each event, on this loop; it must not wait."""
+
+    def __init__(self, emit: Callable[[Json], None]) -> None:
+        self._emit = emit
+        self._helper: Helper | None = None
+
+    @property
+    def helper(self) -> Helper:
+        if self._helper is None:
+            raise Usage("say hello first")
+        return self._helper
+
+    async def hello(self, params: Json) -> Json:
+        """Start the helper for this caller. ``pid`` makes a living editor the owner of what it opens."""
+        owner = process.identify(int(params["pid"])) if params.get("pid") else None
+        logging.basicConfig(filename=paths.log_path(), level=logging.WARNING, format="%(asctime)s %(message)s")
+        self._helper = Helper(self._emit, params.get("config") or {}, owner)
+        await self._helper.start()
+        if owner:
+            await verbs.sweep(self._helper)
+        await verbs.snapshot(self._helper)
+        wire = self._helper.place.wire
+        return {"version": __version__, "tmux": wire.binary, "problems": list(self._helper.catalog.problems)}
+
+    async def call(self, method: str, params: Json | None = None) -> Any:
+        """One method by name. Raises ``CoveyError`` for what a person can act on; anything else is a bug."""
+        run = verbs.METHODS.get(method)
+        if run is None:
+            raise Usage(f"there is no method {method!r}", f"methods: {', '.join(sorted(verbs.METHODS))}")
+        given = params or {}
+        try:
+            inspect.signature(run).bind(self.helper, **given)
+        except TypeError as error:
+            raise Usage(f"{method}: {error}") from None
+        return await run(self.helper, **given)
+
+    async def bye(self, _params: Json) -> None:
+        """The exit sweep of the editor that leaves: end what its policy says, release the rest."""
+        if self.helper.owner:
+            await verbs.sweep(self.helper, leaving=self.helper.owner)
+
+    async def close(self) -> None:
+        """Leave. Sessions are untouched."""
+        if self._helper is not None:
+            await self._helper.close()

@@ -1,0 +1,184 @@
+"""What can be said about this machine and this fleet: versions, agents, a session's story, and a self-test."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import importlib.metadata
+import os
+import shutil
+import sys
+import time
+import uuid
+from typing import TYPE_CHECKING, Any
+
+from covey import __version__, paths
+from covey.agents import Catalog, Profile
+from covey.errors import CoveyError
+from covey.models import Json
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from covey.helper import Helper
+
+PROBE_DEADLINE = 5.0  # seconds a program may take to print its version
+PROBE_MOST = 4096  # bytes of its output that are looked at
+READY_PATIENCE = 10.0  # seconds until the self-test's agent must be ready
+PACKAGES = ("pynvim", "libtmux", "psutil", "platformdirs")
+OLDEST_TMUX = (3, 2)
+
+
+async def ask(*argv: str) -> str:
+    """The first lines that a program prints, or '' if it fails, hangs, or prints without end."""
+    try:
+        process = await asyncio.create_subprocess_exec(
+            *argv,
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.DEVNULL,
+            start_new_session=True,
+        )
+    except OSError:
+        return ""
+    assert process.stdout is not None
+    try:
+        said = await asyncio.wait_for(process.stdout.read(PROBE_MOST), PROBE_DEADLINE)
+    except TimeoutError:
+        said = b""
+    with contextlib.suppress(ProcessLookupError):
+        process.kill()
+    await process.wait()
+    return said.decode("utf-8", "replace").strip()
+
+
+async def agents(catalog: Catalog) -> list[Json]:
+    """Every profile: whether its program is installed, which version, and the version its rules were verified with."""
+    return list(await asyncio.gather(*(_agent(catalog.get(name)) for name in catalog.names())))
+
+
+async def _agent(profile: Profile) -> Json:
+    program = profile.argv[0] if profile.argv else ""
+    path = sys.executable if program == "{python}" else shutil.which(os.path.expandvars(program))
+    installed = bool(path) or program in ("", "{shell}")
+    said = ""
+    if path and profile.probe and program != "{python}":
+        said = await ask(path, *profile.probe[1:])
+        installed = profile.probe_match is None or profile.probe_match.search(said) is not None
+    return {
+        "name": profile.name,
+        "title": profile.title,
+        "installed": installed,
+        "path": path or "",
+        "version": said.splitlines()[0] if said else "",
+        "verified": profile.verified_version,
+        "untested": profile.untested,
+    }
+
+
+async def report(helper: Helper) -> Json:
+    """Everything health wants to know, section by section; nothing in it fails the others."""
+    wire = helper.place.wire
+    return {
+        "covey": {"version": __version__, "python": sys.executable, "python_version": sys.version.split()[0]},
+        "packages": {name: _installed(name) for name in PACKAGES},
+        "tmux": await _tmux(helper),
+        "paths": {
+            "state": str(paths.state_dir()),
+            "runtime": str(paths.runtime_dir()),
+            "config": str(paths.config_dir()),
+            "socket": str(wire.socket),
+            "log": str(paths.log_path()),
+        },
+        "fleet": {"sessions": len(helper.fleet.views), "connected": wire.connected},
+        "problems": list(helper.catalog.problems),
+        "agents": await agents(helper.catalog),
+    }
+
+
+def _installed(name: str) -> str:
+    try:
+        return importlib.metadata.version(name)
+    except importlib.metadata.PackageNotFoundError:
+        return ""
+
+
+async def _tmux(helper: Helper) -> Json:
+    wire = helper.place.wire
+    path = shutil.which(wire.binary) or ""
+    said = await ask(path, "-V") if path else ""
+    facts: Json = {"path": path, "version": said, "ok": _version(said) >= OLDEST_TMUX, "options": {}}
+    if wire.connected:
+        with contextlib.suppress(CoveyError, TimeoutError):
+            facts["options"] = await asyncio.to_thread(_options, helper, asyncio.get_running_loop())
+    return facts
+
+
+def _options(helper: Helper, loop: asyncio.AbstractEventLoop) -> Json:
+    """The server's options, typed by libtmux over the helper's own wire."""
+    server = helper.place.wire.objects(loop)
+    return {str(name): str(value) for name, value in server.show_options(scope=None).items()}
+
+
+def _version(said: str) -> tuple[int, ...]:
+    digits = "".join(char if char.isdigit() or char == "." else " " for char in said).split()
+    return tuple(int(part) for part in digits[0].split(".") if part) if digits else (0,)
+
+
+def story(helper: Helper, session: str, limit: int) -> list[Json]:
+    """What was sent to a session and what became of it, and what happened to it, oldest first."""
+    sent = helper.store.rows(
+        "SELECT act, text, outcome, reason, writer, created, settled, epoch FROM tickets WHERE session = ?"
+        " ORDER BY row DESC LIMIT ?",
+        (session, limit),
+    )
+    acts = [
+        {
+            "at": row["created"],
+            "kind": "send",
+            "data": {
+                "id": row["act"],
+                "text": row["text"].decode("utf-8", "surrogatepass"),
+                "outcome": row["outcome"],
+                "reason": row["reason"],
+                "settled": row["settled"],
+                "epoch": row["epoch"],
+                "writer": row["writer"],
+            },
+        }
+        for row in sent
+    ]
+    return sorted([*helper.store.history(session, limit), *acts], key=lambda entry: str(entry["at"]))[-limit:]
+
+
+async def selftest(call: Callable[..., Awaitable[Any]]) -> Json:
+    """Open a stand-in agent, prompt it, read the answer, end it; with the milliseconds of the round trip."""
+    name = f"selftest {uuid.uuid4().hex[:6]}"
+    checks: list[Json] = []
+    began = time.monotonic()
+    try:
+        await call("open", name=name, agent="standin", cwd="/", on_exit="reap")
+        checks.append({"name": "open", "ok": True, "note": ""})
+        receipt = await call("send", name=name, text="echo covey äöü 你好 end", wait=READY_PATIENCE)
+        if receipt["outcome"] == "held":
+            receipt = await call("wait", act=receipt["id"], seconds=READY_PATIENCE)
+        sent = time.monotonic()
+        checks.append({"name": "send", "ok": receipt["outcome"] == "submitted", "note": receipt["reason"]})
+        checks.append(await _shows(call, name, "covey äöü 你好"))
+    except CoveyError as error:
+        checks.append({"name": "open", "ok": False, "note": error.message})
+        sent = time.monotonic()
+    finally:
+        with contextlib.suppress(CoveyError):
+            killed = await call("kill", name=name)
+            checks.append({"name": "kill", "ok": not killed["survivors"], "note": ""})
+    return {"ms": round((sent - began) * 1000, 1), "checks": checks}
+
+
+async def _shows(call: Callable[..., Awaitable[Any]], name: str, text: str) -> Json:
+    for _ in range(50):
+        shot: dict[str, Any] = await call("capture", name=name)
+        if any(text in line for line in shot["lines"]):
+            return {"name": "screen", "ok": True, "note": ""}
+        await asyncio.sleep(0.02)
+    return {"name": "screen", "ok": False, "note": "the answer did not show"}

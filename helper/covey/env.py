@@ -1,0 +1,140 @@
+"""What an agent finds in its environment, and how it gets there without anybody else reading it.
+
+The rule: an agent gets the environment of whoever opens (or respawns) it, less the names below that would make it
+act on our editor, our tmux or our Python, then its profile's additions, then what was given for the session. It
+crosses in a script that only we can read and that removes itself before the agent runs: never in an argument list,
+never in tmux's environment.
+
+Values given for one session are kept for later starts in two halves, each random by itself: one in the store, one
+in the runtime directory, which ends with the login. References (``env:NAME``, ``file:PATH``, ``cmd:COMMAND``) are
+kept as written and read anew at each start.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import secrets
+import shlex
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from covey.errors import Refused, Usage
+
+COMMAND_DEADLINE = 30.0  # seconds a ``cmd:`` reference may take; password managers ask a person
+MAX_VALUE = 1 << 17  # bytes: Linux refuses longer strings in exec (MAX_ARG_STRLEN)
+
+SCRUB = frozenset(
+    "NVIM NVIM_LISTEN_ADDRESS NVIM_LOG_FILE NVIM_RPLUGIN_MANIFEST VIM VIMRUNTIME MYVIMRC MYGVIMRC "  # our editor
+    "TMUX TMUX_PANE TMUX_TMPDIR STY ZELLIJ WINDOWID "  # the terminal we run in
+    "TERM TERM_PROGRAM TERM_PROGRAM_VERSION TERMCAP COLORTERM COLUMNS LINES NO_COLOR "
+    "VIRTUAL_ENV VIRTUAL_ENV_PROMPT PYTHONPATH PYTHONHOME PYTHONSTARTUP PYTHONSAFEPATH PYTHONWARNINGS "  # our Python
+    "CLAUDECODE CLAUDE_CODE_ENTRYPOINT CLAUDE_CODE_SSE_PORT CLAUDE_CODE_SESSION_ID CLAUDE_PID "  # another agent's
+    "CLAUDE_CODE_MESSAGING_TOKEN CLAUDE_CODE_EFFORT_LEVEL CODEX_SANDBOX CODEX_SANDBOX_NETWORK_DISABLED GEMINI_CLI "
+    "OPENCODE QWEN_CODE AI_AGENT "
+    "SHLVL PWD OLDPWD _".split()
+)
+SCRUB_PREFIXES = ("COVEY_", "NVIM_SOCK", "BASH_FUNC_")
+BASE = frozenset("HOME LANG LC_ALL LC_CTYPE LOGNAME PATH SHELL TZ USER".split())  # all that the tmux server gets
+
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
+_REFERENCES = ("env:", "file:", "cmd:")
+
+
+def base(caller: Mapping[str, str]) -> dict[str, str]:
+    """The short, secret-free environment that the tmux server and its clients are started with."""
+    kept = {name: value for name, value in caller.items() if name in BASE}
+    return {"LANG": "C.UTF-8", "PATH": os.defpath, **kept}
+
+
+def inherited(caller: Mapping[str, str]) -> dict[str, str]:
+    """What crosses from the caller: everything a shell can export, less what is scrubbed."""
+    return {
+        name: value
+        for name, value in caller.items()
+        if name not in SCRUB and not name.startswith(SCRUB_PREFIXES) and _NAME.match(name)
+    }
+
+
+def check(name: str, value: str) -> None:
+    """Refuse, by name, what could not arrive byte for byte."""
+    if not _NAME.match(name):
+        raise Usage(f"{name!r} cannot be the name of an environment variable", "use letters, digits and _")
+    if "\0" in value or len(value.encode("utf-8", "surrogateescape")) + len(name) + 2 > MAX_VALUE:
+        raise Refused(f"the value of {name} cannot cross: it holds a NUL byte or is over 128 KiB", "give file:PATH")
+
+
+def split(value: str) -> tuple[str, bytes]:
+    """A literal value as two halves, each without meaning: ``half:HEX`` for the spec, and bytes to be filed."""
+    data = value.encode("utf-8", "surrogateescape")
+    pad = secrets.token_bytes(len(data))
+    return "half:" + bytes(a ^ b for a, b in zip(data, pad, strict=True)).hex(), pad
+
+
+def join(half: str, pad: bytes) -> str:
+    """The value whose halves these are."""
+    data = bytes.fromhex(half.removeprefix("half:"))
+    return bytes(a ^ b for a, b in zip(data, pad, strict=True)).decode("utf-8", "surrogateescape")
+
+
+def is_reference(value: str) -> bool:
+    return value.startswith(_REFERENCES)
+
+
+async def resolve(name: str, reference: str, caller: Mapping[str, str]) -> str:
+    """The value a reference stands for now. Errors name the variable, never a value."""
+    kind, _, what = reference.partition(":")
+    if kind == "env":
+        if what not in caller:
+            raise Refused(f"{name} is taken from {what}, which is not set here", f"set {what} and try again")
+        return caller[what]
+    if kind == "file":
+        return _from_file(name, what)
+    return await _from_command(name, what, caller)
+
+
+def _from_file(name: str, path: str) -> str:
+    try:
+        text = Path(path).expanduser().read_text(encoding="utf-8", errors="surrogateescape")
+    except OSError as error:
+        raise Refused(f"{name} is taken from a file that cannot be read: {error.strerror}", path) from None
+    return text.removesuffix("\n")
+
+
+async def _from_command(name: str, command: str, caller: Mapping[str, str]) -> str:
+    process = await asyncio.create_subprocess_exec(
+        "/bin/sh",
+        "-c",
+        command,
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.DEVNULL,
+        env=dict(caller),
+    )
+    try:
+        out, _ = await asyncio.wait_for(process.communicate(), COMMAND_DEADLINE)
+    except TimeoutError:
+        process.kill()
+        await process.wait()
+        raise Refused(f"the command that gives {name} did not end within {COMMAND_DEADLINE:g} s") from None
+    if process.returncode != 0:
+        raise Refused(f"the command that gives {name} ended with status {process.returncode}")
+    return out.decode("utf-8", "surrogateescape").removesuffix("\n")
+
+
+def launcher(argv: Sequence[str], cwd: str, env: Mapping[str, str], unset: Sequence[str] = ()) -> bytes:
+    """The script a pane starts with: it removes itself, sets the environment and becomes the agent.
+
+    ``/bin/sh SCRIPT`` is all that any process list ever shows of it.
+    """
+    exports = [f"export {name}={shlex.quote(value)}" for name, value in env.items()]
+    gone = sorted({"TMUX", "TMUX_PANE", *unset, *(BASE - env.keys())})
+    lines = [
+        'rm -f -- "$0"',
+        f"unset {' '.join(gone)}",
+        *exports,
+        f"cd -- {shlex.quote(cwd)} || exit 126",
+        f"exec {shlex.join(argv)}",
+    ]
+    return ("\n".join(lines) + "\n").encode("utf-8", "surrogateescape")

@@ -1,0 +1,229 @@
+"""Which sessions are ours: the only map from id to session, kept true to tmux's marks and to the store.
+
+While a tmux session lives its marks are the truth and the store is corrected from them; the store is the truth only
+for what tmux lost. An answer that did not come is *unknown*: it changes nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import unicodedata
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from covey import registry
+from covey.errors import CoveyError, NoServer, NotFound, ServerLost, TmuxRefused, TmuxTimeout, Unavailable
+from covey.lane import FLEET
+from covey.models import Identity, Pane, Receipt, now, stamp
+from covey.models import Session as View
+from covey.session import Kit, Session, lane
+from covey.store import Record
+from covey.tmux import panes
+
+STATUS_TRIES = 8  # readings of a dead pane without a status, each after a nudge of its server
+STATUS_PAUSE = 0.004  # seconds between them: tmux answers a nudge in about 2 ms
+REVIVE_TRIES, REVIVE_PAUSE = 20, 0.05  # a living server makes its socket anew on SIGUSR1
+
+Emit = Callable[[str, str, dict[str, Any]], None]
+
+
+class Fleet:
+    """All sessions of one pair of XDG directories, as one helper sees and changes them."""
+
+    def __init__(self, kit: Kit, emit: Emit, told: Callable[[Receipt], None]) -> None:
+        self._kit = kit
+        self._told = told
+        self._wire = kit.place.wire
+        self._emit = emit
+        self.lock = lane(kit, FLEET)
+        self._looking = asyncio.Lock()
+        self._server: Identity | None = None
+        self.panes: dict[str, Pane] = {}
+        self.views: dict[str, View] = {}
+        self.sessions: dict[str, Session] = {}
+
+    # Looking
+
+    async def refresh(self) -> dict[str, View]:
+        """Read everything once and say what changed. What could not be read is shown as unknown."""
+        async with self._looking:
+            try:
+                found = await self._look()
+            except (TmuxTimeout, ServerLost, Unavailable, TmuxRefused) as error:
+                self._doubt(error)
+                return self.views
+            await self._merge(found)
+        return self.views
+
+    async def _look(self) -> list[Pane]:
+        try:
+            found, bad = await panes.look(self._wire)
+        except NoServer:
+            if not await self._revive():
+                self._server = None
+                return []
+            found, bad = await panes.look(self._wire)
+        for row in bad:
+            self._emit("Notice", "", {"level": "error", "message": f"a marked pane cannot be read: {row[:80]!r}"})
+        pid = await panes.server_pid(self._wire)
+        if self._server is None or self._server.pid != pid:
+            self._server = self._kit.place.processes.identify(pid)
+            await self._remember_server()
+        return await self._with_status(found)
+
+    async def _remember_server(self) -> None:
+        if self._server is not None:
+            facts = {**self._server.to_json(), "socket": str(self._wire.socket), "tmux": self._wire.binary}
+            await asyncio.to_thread(self._kit.store.put, "server", facts)
+
+    async def _revive(self) -> bool:
+        """Ask a server that lives without its socket to make it again; True when it answers."""
+        facts = await asyncio.to_thread(self._kit.store.get, "server")
+        server = Identity.from_json(facts)
+        if server is None or not self._kit.place.processes.alive(server):
+            return False
+        os.kill(server.pid, signal.SIGUSR1)
+        for _ in range(REVIVE_TRIES):
+            try:
+                await self._wire.connect()
+            except NoServer:
+                await asyncio.sleep(REVIVE_PAUSE)
+            else:
+                return True
+        raise Unavailable("covey's tmux server lives but its socket is gone", f"see process {server.pid}")
+
+    async def _with_status(self, found: list[Pane]) -> list[Pane]:
+        """Dead panes with how they died. tmux ≤ 3.5a loses more than half of all statuses until it is nudged."""
+        for _ in range(STATUS_TRIES):
+            if self._server is None or not any(p.dead and p.exit.code is None and p.exit.signal is None for p in found):
+                break
+            self._kit.place.processes.nudge(self._server.pid)
+            await asyncio.sleep(STATUS_PAUSE)
+            found, _ = await panes.look(self._wire)
+        return found
+
+    def _doubt(self, error: CoveyError) -> None:
+        """Nothing is known now: say so, and change nothing else."""
+        for old in list(self.views.values()):
+            if old.state not in ("lost", "unknown"):
+                evidence = {"state": "unknown", "rule": error.code, "excerpt": error.message, "background": 0}
+                self._show(replace(old, state="unknown", since=now(), evidence=evidence))
+
+    async def _merge(self, found: list[Pane]) -> None:
+        await self._kit.eyes.read(found)
+        records = {r.spec.id: r for r in await asyncio.to_thread(self._kit.store.sessions)}
+        counts = await asyncio.to_thread(self._kit.outbox.counts)
+        self.panes = {pane.spec.id: pane for pane in found}
+        for pane in found:
+            await self._show_pane(pane, records.get(pane.spec.id), counts.get(pane.spec.id, 0))
+        missing = [record for id_, record in records.items() if id_ not in self.panes]
+        closed = await self._closed_outside([r for r in missing if self._server and r.server in (None, self._server)])
+        for record in missing:
+            if record.spec.id not in closed:
+                self._show_lost(record, counts.get(record.spec.id, 0))
+        known = self.panes.keys() | {r.spec.id for r in missing} - closed
+        for gone in self.views.keys() - known:
+            self.forget(gone, "closed outside covey")
+
+    async def _show_pane(self, pane: Pane, record: Record | None, queued: int) -> None:
+        sight = self._kit.eyes.seen[pane.spec.id]
+        old = record.state if record and record.epoch == pane.epoch else {}
+        same = old.get("state") == sight.verdict.state
+        since = old["since"] if same else (stamp(pane.died_at) if pane.dead and pane.died_at else now())
+        flags = (f"background({sight.verdict.background})",) if sight.verdict.background else ()
+        last = self._kit.eyes.last_line(pane.spec.id)
+        view = registry.view(pane, sight.verdict, since, queued=queued, last_line=last, flags=flags)
+        if record is None or record.spec != pane.spec or record.epoch != pane.epoch:
+            await asyncio.to_thread(self._kit.store.save_session, pane.spec, pane.epoch)
+        if not same or record is None or record.server != self._server:
+            state = {"state": view.state, "since": since}
+            note = self._kit.store.note_session
+            await asyncio.to_thread(note, pane.spec.id, state=state, server=self._server, pane=pane.pane)
+        self._show(view)
+
+    def _show_lost(self, record: Record, queued: int) -> None:
+        old = self.views.get(record.spec.id)
+        since = old.since if old and old.state == "lost" else now()
+        self._show(registry.lost(record.spec, record.epoch, since, queued=queued))
+
+    async def _closed_outside(self, suspects: list[Record]) -> set[str]:
+        """Those that the same server, asked again while nobody opens anything, still does not have."""
+        if not suspects:
+            return set()
+        async with self.lock:
+            found, _ = await panes.look(self._wire)
+        here = {pane.spec.id for pane in found}
+        closed = {record.spec.id for record in suspects} - here
+        for session in closed:
+            await self.finish(session, "closed outside covey")
+        return closed
+
+    def _show(self, view: View) -> None:
+        old = self.views.get(view.id)
+        self.views[view.id] = view
+        if old == view:
+            return
+        self._emit(_event(old, view), view.id, view.to_json())
+        if view.queued and (old is None or old.state != view.state or old.queued != view.queued):
+            self.session(view.id).kick()
+
+    def session(self, session: str) -> Session:
+        """The acting side of a session."""
+        if session not in self.sessions:
+            self.sessions[session] = Session(self._kit, session, self.pane, self._told)
+        return self.sessions[session]
+
+    async def pane(self, session: str) -> Pane:
+        """The session's pane, read now. ``NotFound`` when tmux has it no more."""
+        known = self.panes.get(session)
+        pane = await panes.look_at(self._wire, known.pane) if known else None
+        if pane is None or pane.spec.id != session:
+            found, _ = await panes.look(self._wire)
+            pane = next((each for each in found if each.spec.id == session), None)
+        if pane is None:
+            raise NotFound("the session's pane is gone", "see: covey list")
+        self.panes[session] = pane
+        return pane
+
+    def find(self, name: str) -> View:
+        """The session of exactly that name, else of that id; never by prefix."""
+        wanted = unicodedata.normalize("NFC", name)
+        for view in self.views.values():
+            if unicodedata.normalize("NFC", view.name) == wanted:
+                return view
+        if name in self.views:
+            return self.views[name]
+        near = ", ".join(sorted(view.name for view in self.views.values())) or "none are open"
+        raise NotFound(f"there is no session {name!r}", f"sessions: {near}")
+
+    async def start_server(self) -> None:
+        try:
+            await self._wire.connect()
+        except NoServer:
+            if not await self._revive():
+                await self._wire.start()
+
+    async def finish(self, session: str, reason: str) -> None:
+        await asyncio.to_thread(self._kit.store.end_session, session, reason)
+        for receipt in await asyncio.to_thread(self._kit.outbox.undelivered, session):
+            self._told(receipt)
+        self.session(session).clear_up()
+        self.sessions.pop(session, None)
+
+    def forget(self, session: str, reason: str) -> None:
+        """Take a session out of the map and say why."""
+        view = self.views.pop(session, None)
+        self.panes.pop(session, None)
+        if view is not None:
+            self._emit("Gone", session, {"id": session, "name": view.name, "reason": reason})
+
+
+def _event(old: View | None, view: View) -> str:
+    if old is None:
+        return "Opened"
+    if old.state != view.state:
+        return {"exited": "Exited", "lost": "Lost"}.get(view.state, "State")
+    return "Renamed" if old.name != view.name else "Changed"

@@ -1,0 +1,146 @@
+"""The rooms composed, and their loop: bells in, one look at a time, news out. The only file that knows all rooms."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from covey import agents, paths, place, process
+from covey.errors import CoveyError
+from covey.fleet import Fleet
+from covey.keeper import Keeper
+from covey.models import FINAL, Identity, Json, Receipt
+from covey.outbox import Outbox
+from covey.preview import Previews
+from covey.session import Kit
+from covey.store import Store
+from covey.tmux.control import Control
+from covey.watch import SUBSCRIPTION, Bells, Eyes
+
+LOOK_PAUSE = 0.05  # seconds between two looks, however many bells ring
+UNSETTLED_PAUSE = 0.15  # seconds to the next look while time alone may change a state
+SAFETY_PAUSE = 10.0  # seconds to the next look when no bell rings at all
+RECEIPT_PAUSE = 0.05  # seconds between looks at a receipt that another helper may write
+
+log = logging.getLogger("covey")
+
+
+class Helper:
+    """One running helper: an editor's, or a command line's. ``emit`` is given each event as one JSON-able dict."""
+
+    def __init__(self, emit: Callable[[Json], None], config: Json | None = None, owner: Identity | None = None) -> None:
+        config = config or {}
+        me = process.identify(os.getpid())
+        assert me is not None
+        self.owner = owner
+        self.store = Store(paths.store_path())
+        server = self.store.get("server") or {}
+        known = Identity.from_json(server) if server else None
+        lives = known is not None and process.alive(known)
+        self._bells = Bells(self.ring)
+        self.place = place.local(
+            self._bells.notice,
+            str(server["tmux"]) if lives else str(config.get("tmux") or "tmux"),
+            Path(server["socket"]) if lives else None,
+        )
+        dirs = [paths.config_dir() / "agents", *map(Path, config.get("agents_dirs", ()))]
+        self.catalog = agents.load(dirs)
+        self.outbox = Outbox(self.store, me)
+        self.eyes = Eyes(self.place.wire, self.catalog)
+        self.kit = Kit(self.place, self.store, self.outbox, self.eyes, paths.lanes_dir(), me)
+        self.fleet = Fleet(self.kit, self.emit, self.receipt)
+        self.keeper = Keeper(self.kit, self.fleet)
+        self.previews = Previews(self.fleet, self.place.wire, self.emit)
+        self._out = emit
+        self._seq = 0
+        self._bell = asyncio.Event()
+        self._subscribed: Control | None = None
+        self._loop: asyncio.Task[None] | None = None
+        self._news: dict[str, asyncio.Event] = {}
+
+    # News
+
+    def emit(self, event: str, session: str, data: Any) -> None:
+        self._seq += 1
+        self._out({"event": event, "session": session, "data": data, "seq": self._seq})
+        if event != "Frame":
+            self.previews.ring(session)
+
+    def receipt(self, receipt: Receipt) -> None:
+        """Say what became of a send, and wake whoever waits for it."""
+        view = self.fleet.views.get(receipt.session)
+        self.emit("Receipt", receipt.session, {**receipt.to_json(), "name": view.name if view else ""})
+        if waiting := self._news.get(receipt.id):
+            waiting.set()
+
+    async def settled(self, act: str, *, patience: float, until: frozenset[str] = FINAL | {"held"}) -> Receipt:
+        """The receipt once its outcome is in ``until``, or as it is after ``patience`` seconds."""
+        waiting = self._news.setdefault(act, asyncio.Event())
+        deadline = asyncio.get_running_loop().time() + patience
+        try:
+            while True:
+                waiting.clear()
+                receipt = await asyncio.to_thread(self.outbox.receipt, act)
+                left = deadline - asyncio.get_running_loop().time()
+                if receipt.outcome in until or left <= 0:
+                    return receipt
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(waiting.wait(), min(left, RECEIPT_PAUSE))
+        finally:
+            self._news.pop(act, None)
+
+    # The loop
+
+    def ring(self) -> None:
+        """Something may have changed."""
+        self._bell.set()
+
+    async def start(self) -> None:
+        """One look now, and then one after each bell."""
+        await self.fleet.refresh()
+        self._loop = asyncio.create_task(self._run(), name="covey-watch")
+
+    async def _run(self) -> None:
+        while True:
+            try:
+                await self._follow()
+                await self._wait()
+                await self.fleet.refresh()
+            except CoveyError as error:
+                log.warning("looking failed: %s", error.message)
+                await asyncio.sleep(UNSETTLED_PAUSE)
+            except Exception:
+                log.exception("looking failed")
+                await asyncio.sleep(UNSETTLED_PAUSE)
+
+    async def _follow(self) -> None:
+        self._bells.follow(self.fleet.panes.values())
+        wire = self.place.wire
+        if wire.connected:
+            control = await wire.connect()
+            if control is not self._subscribed:
+                await control.run(("refresh-client", "-B", SUBSCRIPTION))
+                self._subscribed = control
+
+    async def _wait(self) -> None:
+        pause = UNSETTLED_PAUSE if self.eyes.unsettled() else SAFETY_PAUSE
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._bell.wait(), pause)
+        await asyncio.sleep(LOOK_PAUSE if self._bell.is_set() else 0)
+        self._bell.clear()
+
+    async def close(self) -> None:
+        """Leave. Sessions are untouched."""
+        if self._loop is not None:
+            self._loop.cancel()
+            await asyncio.wait([self._loop])
+        await self.previews.close()
+        await asyncio.gather(*(session.stop() for session in self.fleet.sessions.values()))
+        self._bells.close()
+        await self.place.wire.close()
+        await asyncio.to_thread(self.store.close)

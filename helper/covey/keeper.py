@@ -1,0 +1,188 @@
+"""Opening, changing, starting again and ending: what is done to the fleet, decided and carried out under its lock."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from covey import naming
+from covey.errors import CoveyError, NoServer, NotFound, Refused, ServerLost
+from covey.fleet import Fleet
+from covey.models import Identity, OnExit, Restart, Spec, now
+from covey.models import Session as View
+from covey.process import Ended
+from covey.reaper import Decision
+from covey.session import Kit, keep_values, stage_start
+from covey.tmux import panes
+
+MAX_SETTLED = 8  # settled panes that stay open: as many as may run in parallel
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What somebody asks for when opening a session; empty fields are covey's to choose."""
+
+    name: str = ""
+    agent: str = ""
+    cwd: str = ""
+    cmd: tuple[str, ...] = ()
+    env: Mapping[str, str] = field(default_factory=dict)
+    unset: tuple[str, ...] = ()
+    on_exit: OnExit = "settled"
+    restart: Restart = "never"
+    owner: Identity | None = None
+    caller: Mapping[str, str] = field(default_factory=dict)
+
+
+class Keeper:
+    """Everything that makes, renames or ends sessions of this fleet."""
+
+    def __init__(self, kit: Kit, fleet: Fleet) -> None:
+        self._kit = kit
+        self._fleet = fleet
+        self._wire = kit.place.wire
+
+    async def ensure(self, request: Request) -> tuple[View, bool]:
+        """The session of that name: the one that lives, or a new one. The only way in; True when it was made now."""
+        async with self._fleet.lock:
+            await self._fleet.refresh()
+            if request.name:
+                try:
+                    return self._fleet.find(request.name), False
+                except NotFound:
+                    pass
+            await self._fleet.start_server()
+            spec = await self._spec(request)
+            await self._create(spec, request.caller)
+        await self._fleet.refresh()
+        return self._fleet.views[spec.id], True
+
+    async def _spec(self, request: Request) -> Spec:
+        taken = {view.name for view in self._fleet.views.values()}
+        agent = request.agent or ("custom" if request.cmd else "claude")
+        profile = self._kit.eyes.exact(agent)
+        session = naming.mint()
+        return Spec(
+            id=session,
+            name=naming.check(request.name) if request.name else naming.free(agent, taken),
+            agent=agent,
+            argv=request.cmd or naming.argv(profile, request.caller),
+            cwd=naming.directory(request.cwd),
+            created=now(),
+            env=await keep_values(self._kit, session, request.env),
+            unset=request.unset,
+            owner=request.owner,
+            on_exit=request.on_exit,
+            restart=request.restart,
+            conversation=naming.conversation(profile) if not request.cmd else "",
+        )
+
+    async def _create(self, spec: Spec, caller: Mapping[str, str]) -> None:
+        """Record first, then create; what fails in between leaves nothing behind."""
+        store = self._kit.store
+        try:
+            script = await stage_start(self._kit, spec, self._kit.eyes.profile(spec.agent), caller, resume=False)
+            await asyncio.to_thread(store.save_session, spec, 1)
+            await panes.create(self._wire, spec, script)
+        except CoveyError:
+            await self._fleet.finish(spec.id, "it could not be started")
+            raise
+        await self._wire.run(panes.ring())
+
+    async def change(self, which: str, **fields: Any) -> View:
+        """Change what is written of a session: name, keep, settled, owner. Marks first, then the store."""
+        async with self._fleet.lock:
+            await self._fleet.refresh()
+            view = self._fleet.find(which)
+            if "name" in fields:
+                self._free_name(fields["name"], view)
+            spec = replace(await self._current_spec(view), **fields)
+            if view.state != "lost":
+                await panes.mark(self._wire, await self._fleet.pane(view.id), spec)
+            await asyncio.to_thread(self._kit.store.save_session, spec, view.epoch)
+        await self._fleet.refresh()
+        return self._fleet.views[view.id]
+
+    async def _current_spec(self, view: View) -> Spec:
+        if view.state != "lost":
+            return (await self._fleet.pane(view.id)).spec
+        record = await asyncio.to_thread(self._kit.store.session, view.id)
+        if record is None:
+            raise NotFound("nothing is known of that session any more")
+        return record.spec
+
+    def _free_name(self, name: str, view: View) -> None:
+        naming.check(name)
+        other = next((each for each in self._fleet.views.values() if each.name == name and each.id != view.id), None)
+        if other:
+            raise Refused(f"there is a session {name!r} already", "choose another name")
+
+    async def respawn(
+        self, name: str, caller: Mapping[str, str], *, fresh: bool, force: bool, from_epoch: int | None = None
+    ) -> View:
+        """Start the agent again in the same pane, under the same id and name. A living one only by force."""
+        view = self._fleet.find(name)
+        if view.state == "lost":
+            return await self.restore(view, caller, fresh=fresh)
+        pane = await self._fleet.pane(view.id)
+        if not pane.dead and not force:
+            raise Refused(f"{view.name} is still running", "use respawn! (--force) to end it and start it again")
+        await self._fleet.session(view.id).respawn(pane.spec, caller, fresh=fresh, from_epoch=from_epoch or pane.epoch)
+        await self._fleet.refresh()
+        return self._fleet.views[view.id]
+
+    async def restore(self, view: View, caller: Mapping[str, str], *, fresh: bool) -> View:
+        """A session that its server took along, made again under its id and name, its conversation resumed."""
+        async with self._fleet.lock:
+            await self._fleet.start_server()
+            spec = await self._current_spec(view)
+            profile = self._kit.eyes.profile(spec.agent)
+            resume = bool(spec.conversation and profile.resume and not fresh)
+            script = await stage_start(self._kit, spec, profile, caller, resume=resume)
+            await panes.create(self._wire, spec, script, epoch=view.epoch + 1)
+            await asyncio.to_thread(self._kit.store.save_session, spec, view.epoch + 1)
+            await self._wire.run(panes.ring())
+        await self._fleet.refresh()
+        return self._fleet.views[view.id]
+
+    async def kill(self, name: str, reason: str = "killed") -> Ended:
+        """End a session and prove it. One that will not end stays listed."""
+        view = self._fleet.find(name)
+        ended = Ended([], [], [])
+        if view.state != "lost":
+            ended = await self._fleet.session(view.id).kill()
+        if not ended.survivors:
+            await self._fleet.finish(view.id, reason)
+            self._fleet.forget(view.id, reason)
+            await self._last_one_out()
+        return ended
+
+    async def _last_one_out(self) -> None:
+        """With the last session gone and nobody else on the wire, the hub and with it the server end."""
+        async with self._fleet.lock:
+            try:
+                found, _ = await panes.look(self._wire)
+                if not found and len(await panes.clients(self._wire)) <= 1:
+                    await self._wire.end()
+            except (NoServer, ServerLost):
+                pass
+
+    async def carry_out(self, decisions: list[Decision]) -> tuple[list[Decision], list[Decision]]:
+        """Do what the reaper decided; answers (done, left). A refused end does not stop the rest."""
+        results = await asyncio.gather(*(self._carry_out(each) for each in decisions))
+        pairs = list(zip(decisions, results, strict=True))
+        return [d for d, ok in pairs if ok and d.act == "end"], [d for d, ok in pairs if not ok]
+
+    async def _carry_out(self, decision: Decision) -> bool:
+        try:
+            if decision.act == "release":
+                await self.change(decision.id, owner=None)
+            elif decision.act == "end":
+                return not (await self.kill(decision.id, decision.reason)).survivors
+        except NotFound:
+            return True  # already gone is success
+        except CoveyError:
+            return False
+        return True

@@ -1,0 +1,287 @@
+"""Tickets and receipts over the store: what was asked of a session, in which order, and what became of it.
+
+A ticket's row id is its place in the line, given by the commit that takes it in. Until somebody begins to type it a
+ticket can be edited, held, released and cancelled; from then on its outcome is settled once, and a settled ticket
+never changes again, whoever comes late.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from covey.errors import NotFound, Refused, Usage
+from covey.models import FINAL, Identity, Json, Outcome, Receipt, now, stamp
+from covey.store import DAY_S
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Callable
+
+    from covey.store import Store
+
+TYPING = "being typed"
+LOST_TYPER = "covey ended while it was typing this, so it may or may not have arrived"
+REAPED = "the session was reaped before this was typed"
+
+
+@dataclass(frozen=True, slots=True)
+class Ticket:
+    """One act in a session's line. ``typer`` is who began to type it; its outcome is ``queued`` until that ends."""
+
+    row: int
+    act: str
+    session: str
+    epoch: int
+    kind: str
+    text: str
+    options: Json
+    outcome: Outcome
+    reason: str
+    writer: Identity
+    created: str
+    typer: Identity | None
+
+
+class Outbox:
+    """The tickets in ``store``; ``me`` is the process that types when ``typing`` is called."""
+
+    def __init__(self, store: Store, me: Identity) -> None:
+        self.store = store
+        self.me = me
+
+    # Into the line
+
+    def put(  # noqa: PLR0917 - an act, in the order in which one says it
+        self,
+        act_id: str,
+        session: str,
+        epoch: int,
+        kind: str,
+        text: str,
+        options: Json,
+        writer: Identity,
+        *,
+        stripped: int = 0,
+    ) -> Receipt:
+        """Take an act in; it is on disk when this returns. The same act again gives the receipt it has by now.
+
+        ``stripped`` counts the bytes that were taken out of ``text`` before. Raises ``Usage`` where the id is known
+        with another session, kind or text.
+        """
+        asked = hashlib.sha256(_pack(f"{session}\0{kind}\0{text}")).digest()
+        values = (act_id, asked, session, epoch, kind, _pack(text), json.dumps(options))
+        with self.store.transaction() as db:
+            db.execute(
+                "INSERT INTO tickets (act, asked, session, epoch, kind, text, options, outcome, writer, created,"
+                " stripped) VALUES (?, ?, ?, ?, ?, ?, ?, 'queued', ?, ?, ?) ON CONFLICT (act) DO NOTHING",
+                (*values, json.dumps(writer.to_json()), now(), stripped),
+            )
+            found = _by_act(db, act_id)
+        if found["asked"] != asked:
+            raise Usage(f"The act id {act_id} was used before for something else", "Mint a new id for each act.")
+        return _receipt(found)
+
+    def edit(self, act_id: str, text: str) -> Receipt:
+        """Replace the text of an act that nobody has begun to type; raises ``Refused`` for any other."""
+        with self.store.transaction() as db:
+            done = db.execute(
+                "UPDATE tickets SET text = ? WHERE act = ? AND outcome IN ('queued', 'held') AND typer IS NULL",
+                (_pack(text), act_id),
+            ).rowcount
+            found = _by_act(db, act_id)
+        if not done:
+            raise _too_late(found)
+        return _receipt(found)
+
+    def cancel(self, act_id: str) -> Receipt:
+        """Take back an act that nobody has begun to type; raises ``Refused`` for any other. Twice is harmless."""
+        with self.store.transaction() as db:
+            db.execute(
+                "UPDATE tickets SET outcome = 'cancelled', reason = '', settled = ?"
+                " WHERE act = ? AND outcome IN ('queued', 'held') AND typer IS NULL",
+                (now(), act_id),
+            )
+            found = _by_act(db, act_id)
+        if found["outcome"] != "cancelled":
+            raise _too_late(found)
+        return _receipt(found)
+
+    # Out of the line: for who holds the session's lane
+
+    def next(self, session: str) -> Ticket | None:
+        """Give the act whose turn it is. A held send lets acts of other kinds pass; sends never pass sends."""
+        found = self.store.rows(
+            "SELECT * FROM tickets AS t WHERE session = ? AND outcome = 'queued' AND typer IS NULL AND NOT"
+            " (kind = 'send' AND EXISTS (SELECT 1 FROM tickets AS e WHERE e.session = t.session AND e.row < t.row"
+            " AND e.kind = 'send' AND (e.outcome = 'held' OR e.outcome = 'queued' AND e.typer IS NOT NULL)))"
+            " ORDER BY row LIMIT 1",
+            (session,),
+        )
+        return _ticket(found[0]) if found else None
+
+    def typing(self, row: int) -> Ticket:
+        """Commit that the first byte is about to be typed, and give the ticket as it is to be typed.
+
+        A crash after this call can only mean ``unconfirmed``. Raises ``Refused`` where the act is not to be typed
+        any more: it was cancelled, held, dropped or settled meanwhile, or somebody is typing it.
+        """
+        with self.store.transaction() as db:
+            done = db.execute(
+                "UPDATE tickets SET typer = ?, reason = ? WHERE row = ? AND outcome = 'queued' AND typer IS NULL",
+                (json.dumps(self.me.to_json()), TYPING, row),
+            ).rowcount
+            found = _by_row(db, row)
+        if not done:
+            raise _too_late(found)
+        return _ticket(found)
+
+    def settle(self, row: int, outcome: Outcome, reason: str = "") -> Receipt:
+        """Give an act its final outcome. One that has a final outcome keeps it, and its receipt is returned."""
+        assert outcome in FINAL, outcome
+        with self.store.transaction() as db:
+            _settle(db, row, outcome, reason)
+            return _receipt(_by_row(db, row))
+
+    def hold(self, row: int, reason: str) -> Receipt:
+        """Let a send wait for a reason to end. One that is being typed or settled stays as it is."""
+        return self._set(row, "held", reason)
+
+    def release(self, row: int) -> Receipt:
+        """End a hold; the send has its old place in the line."""
+        return self._set(row, "queued", "")
+
+    def _set(self, row: int, outcome: Outcome, reason: str) -> Receipt:
+        with self.store.transaction() as db:
+            db.execute(
+                "UPDATE tickets SET outcome = ?, reason = ?"
+                " WHERE row = ? AND outcome IN ('queued', 'held') AND typer IS NULL",
+                (outcome, reason, row),
+            )
+            return _receipt(_by_row(db, row))
+
+    # For whole sessions
+
+    def drop_older(self, session: str, epoch: int) -> list[Receipt]:
+        """Settle what waits for an older start of the agent as ``dropped``; what is being typed is left."""
+        return self._settle_waiting(session, epoch, "dropped", f"meant for an earlier start than start {epoch}")
+
+    def undelivered(self, session: str) -> list[Receipt]:
+        """Settle what waits for a session that is reaped as ``undelivered``; what is being typed is left."""
+        return self._settle_waiting(session, None, "undelivered", REAPED)
+
+    def _settle_waiting(self, session: str, epoch: int | None, outcome: Outcome, reason: str) -> list[Receipt]:
+        with self.store.transaction() as db:
+            waiting = db.execute(
+                "SELECT row FROM tickets WHERE session = ?1 AND (?2 IS NULL OR epoch < ?2)"
+                " AND outcome IN ('queued', 'held') AND typer IS NULL ORDER BY row",
+                (session, epoch),
+            ).fetchall()
+            for found in waiting:
+                _settle(db, found["row"], outcome, reason)
+            return [_receipt(_by_row(db, found["row"])) for found in waiting]
+
+    def recover(self, alive: Callable[[Identity], bool | None], held: str = "") -> list[Receipt]:
+        """Settle as ``unconfirmed`` what nobody is typing any more; give those receipts.
+
+        That is an act whose typer is provably gone (``alive`` says False), and any act of the session ``held``,
+        whose lane the caller holds without typing. What was not begun stays in the line.
+        """
+        begun = self.store.rows(
+            "SELECT * FROM tickets WHERE outcome IN ('queued', 'held') AND typer IS NOT NULL ORDER BY row"
+        )
+        tickets = [_ticket(row) for row in begun]
+        orphans = [t for t in tickets if t.session == held or (t.typer and alive(t.typer) is False)]
+        return [self.settle(ticket.row, "unconfirmed", LOST_TYPER) for ticket in orphans]
+
+    # Looking
+
+    def receipt(self, act_id: str) -> Receipt:
+        """Raises ``NotFound`` for an act that was never taken in."""
+        return _receipt(_only(self.store.rows("SELECT * FROM tickets WHERE act = ?", (act_id,)), act_id))
+
+    def pending(self, session: str) -> list[Ticket]:
+        """Give what is queued, held or being typed, in order."""
+        found = self.store.rows(
+            "SELECT * FROM tickets WHERE session = ? AND outcome IN ('queued', 'held') ORDER BY row", (session,)
+        )
+        return [_ticket(row) for row in found]
+
+    def counts(self) -> dict[str, int]:
+        """Give the length of ``pending`` for every session where it is not 0."""
+        found = self.store.rows(
+            "SELECT session, COUNT(*) AS waiting FROM tickets WHERE outcome IN ('queued', 'held') GROUP BY session"
+        )
+        return {row["session"]: row["waiting"] for row in found}
+
+    def purge(self, older_than_days: float = 30) -> int:
+        """Remove settled acts of more than that age, and what ``Store.purge`` removes. Give their number."""
+        before = stamp(time.time() - older_than_days * DAY_S)
+        with self.store.transaction() as db:
+            removed = db.execute("DELETE FROM tickets WHERE settled < ?", (before,)).rowcount
+        return removed + self.store.purge(older_than_days)
+
+
+def _settle(db: sqlite3.Connection, row: int, outcome: Outcome, reason: str) -> None:
+    db.execute(
+        "UPDATE tickets SET outcome = ?, reason = ?, settled = ? WHERE row = ? AND outcome IN ('queued', 'held')",
+        (outcome, reason, now(), row),
+    )
+
+
+def _by_act(db: sqlite3.Connection, act_id: str) -> sqlite3.Row:
+    return _only(db.execute("SELECT * FROM tickets WHERE act = ?", (act_id,)).fetchall(), act_id)
+
+
+def _by_row(db: sqlite3.Connection, row: int) -> sqlite3.Row:
+    return _only(db.execute("SELECT * FROM tickets WHERE row = ?", (row,)).fetchall(), str(row))
+
+
+def _only(found: list[sqlite3.Row], wanted: str) -> sqlite3.Row:
+    if not found:
+        raise NotFound(f"No act {wanted} is known", "Acts are forgotten 30 days after they are settled.")
+    return found[0]
+
+
+def _too_late(found: sqlite3.Row) -> Refused:
+    state = TYPING if found["typer"] and found["outcome"] not in FINAL else f"{found['outcome']} already"
+    return Refused(f"Act {found['act']} is {state}")
+
+
+def _pack(text: str) -> bytes:
+    """Text as bytes that give back the very same text: also halves of surrogate pairs, which UTF-8 has no place for."""
+    return text.encode("utf-8", "surrogatepass")
+
+
+def _ticket(row: sqlite3.Row) -> Ticket:
+    writer = Identity.from_json(json.loads(row["writer"]))
+    assert writer is not None
+    return Ticket(
+        row=row["row"],
+        act=row["act"],
+        session=row["session"],
+        epoch=row["epoch"],
+        kind=row["kind"],
+        text=row["text"].decode("utf-8", "surrogatepass"),
+        options=json.loads(row["options"]),
+        outcome=row["outcome"],
+        reason=row["reason"],
+        writer=writer,
+        created=row["created"],
+        typer=Identity.from_json(json.loads(row["typer"] or "null")),
+    )
+
+
+def _receipt(row: sqlite3.Row) -> Receipt:
+    return Receipt(
+        id=row["act"],
+        session=row["session"],
+        epoch=row["epoch"],
+        outcome=row["outcome"],
+        reason=row["reason"],
+        bytes=len(row["text"]),
+        stripped=row["stripped"],
+    )

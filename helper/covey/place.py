@@ -1,0 +1,58 @@
+"""Where a session's machine is reached: its tmux, its files, its processes.
+
+``local`` is the only place there is; ssh and containers are to come through the same three.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+
+from covey import env, paths, process
+from covey.tmux.control import Notify
+from covey.tmux.server import Server
+
+
+@dataclass(frozen=True, slots=True)
+class Files:
+    """Private files that carry a prompt, or a start, to another process: 0600 in a 0700 directory of ours."""
+
+    directory: Path
+
+    def stage(self, name: str, data: bytes) -> Path:
+        """A new file of that name; one that exists, or a link laid there, is refused by the kernel."""
+        path = self.directory / name
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)
+        return path
+
+    def read(self, name: str) -> bytes:
+        return (self.directory / name).read_bytes()
+
+    def remove(self, name: str) -> None:
+        with contextlib.suppress(FileNotFoundError):
+            (self.directory / name).unlink()
+
+    def of(self, prefix: str) -> list[str]:
+        """Names of the staged files that begin so."""
+        return sorted(path.name for path in self.directory.iterdir() if path.name.startswith(prefix))
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """One machine: ``wire`` to its tmux, ``files`` on it, ``processes`` of it."""
+
+    wire: Server
+    files: Files
+    processes: ModuleType
+
+
+def local(notify: Notify, tmux: str = "tmux", socket: Path | None = None) -> Place:
+    """This machine."""
+    runtime = paths.runtime_dir()
+    server = Server(tmux, socket or paths.socket_path(), runtime / "tmux.conf", env.base(os.environ), notify)
+    return Place(server, Files(paths.spool_dir()), process)

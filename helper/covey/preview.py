@@ -1,0 +1,142 @@
+"""Live previews: what a pane shows, sent when it changed and only while somebody looks. Never types, never resizes.
+
+Each preview has a control client of its own on its session, whose output is nothing but a bell: it is drained and
+thrown away, for an undrained client makes the server's memory grow and its end impossible. The frame itself is one
+capture on the helper's wire.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from typing import Any
+
+from covey.errors import CoveyError, NotFound
+from covey.fleet import Emit, Fleet
+from covey.models import Pane
+from covey.tmux import panes
+from covey.tmux.server import Server
+
+FRAME_PAUSE = 0.025  # seconds between two frames of one preview
+READ_SIZE = 1 << 16
+FLAGS = "ignore-size,read-only"
+
+
+class Preview:
+    """One view of one session, until it is closed."""
+
+    def __init__(self, fleet: Fleet, server: Server, emit: Emit, session: str, view: str) -> None:
+        self._fleet, self._server, self._emit = fleet, server, emit
+        self.session, self.view = session, view
+        self._bell = asyncio.Event()
+        self._bell.set()
+        self._last: tuple[object, ...] = ()
+        self._tasks = [asyncio.create_task(self._listen()), asyncio.create_task(self._show())]
+
+    def ring(self) -> None:
+        self._bell.set()
+
+    async def close(self) -> None:
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.wait(self._tasks)
+
+    async def _listen(self) -> None:
+        """Ring whenever the pane writes. When the client ends, the last ring shows why."""
+        with contextlib.suppress(CoveyError):
+            pane = await self._fleet.pane(self.session)
+            process = await asyncio.create_subprocess_exec(
+                *self._server.client(pane.tmux_session, FLAGS),
+                stdin=asyncio.subprocess.PIPE,  # its end is how the client leaves, also when we die
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.DEVNULL,
+                env=self._server.env,
+                cwd="/",
+                start_new_session=True,
+            )
+            try:
+                await self._drain(process)
+            finally:
+                await _dismiss(process)
+        self.ring()
+
+    async def _drain(self, process: asyncio.subprocess.Process) -> None:
+        assert process.stdout is not None
+        while await process.stdout.read(READ_SIZE):
+            self.ring()
+
+    async def _show(self) -> None:
+        while True:
+            await self._bell.wait()
+            self._bell.clear()
+            try:
+                await self._frame()
+            except NotFound:
+                self._say("closed")
+            except CoveyError as error:
+                self._say(error.message)
+            await asyncio.sleep(FRAME_PAUSE)
+
+    async def _frame(self) -> None:
+        pane = await self._fleet.pane(self.session)
+        (shot,) = await panes.capture(self._server, pane.pane)
+        if shot is None:
+            raise NotFound("closed")
+        ended = pane.exit if pane.dead else None
+        frame = (shot, pane.dead, ended)
+        if frame != self._last:
+            self._last = frame
+            self._emit("Frame", self.session, self._data(pane, shot))
+
+    def _data(self, pane: Pane, shot: panes.Shot) -> dict[str, Any]:
+        x, y = shot.cursor
+        return {
+            "view": self.view,
+            "ansi": shot.ansi,
+            "cols": shot.cols,
+            "rows": shot.rows,
+            "cursor": {"x": x, "y": y, "visible": shot.cursor_visible},
+            "dead": pane.dead,
+            "exit": pane.exit.to_json() if pane.dead else None,
+            "note": "",
+        }
+
+    def _say(self, note: str) -> None:
+        """The screen stays as it was; only why it stands still is said."""
+        if self._last != (note,):
+            self._last = (note,)
+            self._emit("Frame", self.session, {"view": self.view, "note": note, "dead": True})
+
+
+async def _dismiss(process: asyncio.subprocess.Process) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        process.kill()
+    await process.wait()
+
+
+class Previews:
+    """The previews of one helper, by the caller's own names for its views."""
+
+    def __init__(self, fleet: Fleet, server: Server, emit: Emit) -> None:
+        self._fleet, self._server, self._emit = fleet, server, emit
+        self._open: dict[str, Preview] = {}
+
+    async def open(self, session: str, view: str) -> None:
+        """Send ``Frame`` events of the session under the name ``view``; a view of that name is replaced."""
+        await self.shut(view)
+        self._open[view] = Preview(self._fleet, self._server, self._emit, session, view)
+
+    async def shut(self, view: str) -> None:
+        """End a view. One that is not open is shut already."""
+        if preview := self._open.pop(view, None):
+            await preview.close()
+
+    def ring(self, session: str) -> None:
+        """Something about this session changed: its previews look again."""
+        for preview in self._open.values():
+            if preview.session == session:
+                preview.ring()
+
+    async def close(self) -> None:
+        for view in list(self._open):
+            await self.shut(view)

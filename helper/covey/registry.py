@@ -1,0 +1,133 @@
+"""Rows of ``list-panes`` and our marks on them, as values. Pure.
+
+Marks are pane options, so that a pane split off by somebody does not inherit them: ``@covey_id``, ``@covey_epoch``,
+``@covey_fence``, ``@covey_act`` and ``@covey_spec`` (the spec as JSON in URL-safe base64, for tmux must never see a
+person's text in a format). Fields of fixed shape come first and the one free text, the title, last.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+from collections.abc import Iterable
+from dataclasses import replace
+from functools import lru_cache
+
+from covey.models import Exit, Pane, Session, Spec, Verdict
+
+FIELDS = (
+    "pane_id session_id pane_pid pane_dead pane_dead_status pane_dead_signal pane_dead_time "
+    "@covey_id @covey_epoch @covey_fence @covey_act "
+    "pane_width pane_height cursor_x cursor_y cursor_flag pane_in_mode pane_input_off alternate_on "
+    "window_activity history_size @covey_spec pane_title"
+).split()
+FORMAT = " ".join(f"#{{{name}}}" for name in FIELDS)
+
+_PANE = re.compile(r"%\d+\Z")
+
+
+def encode(spec: Spec) -> str:
+    """A spec as a mark: letters, digits, ``-`` and ``_`` only."""
+    text = json.dumps(spec.to_json(), ensure_ascii=False, separators=(",", ":"))
+    return base64.urlsafe_b64encode(text.encode("utf-8", "surrogateescape")).decode().rstrip("=")
+
+
+@lru_cache(maxsize=1024)
+def decode(mark: str) -> Spec:
+    """The spec that a mark holds. Raises ``ValueError`` when it is not one of ours."""
+    data = base64.urlsafe_b64decode(mark + "=" * (-len(mark) % 4))
+    return Spec.from_json(json.loads(data.decode("utf-8", "surrogateescape")))
+
+
+def panes(rows: Iterable[str]) -> tuple[list[Pane], list[str]]:
+    """Our panes among the rows, and the marked rows that could not be read (to be shown, never dropped)."""
+    found, bad = [], []
+    for row in rows:
+        values = row.split(" ", len(FIELDS) - 1)
+        if len(values) == len(FIELDS) and not values[FIELDS.index("@covey_id")]:
+            continue  # not ours
+        try:
+            found.append(_pane(dict(zip(FIELDS, values, strict=True))))
+        except (ValueError, TypeError, KeyError):
+            bad.append(row)
+    return found, bad
+
+
+def _pane(row: dict[str, str]) -> Pane:
+    if not _PANE.match(row["pane_id"]):
+        raise ValueError(row["pane_id"])
+    spec = decode(row["@covey_spec"])
+    if spec.id != row["@covey_id"]:
+        raise ValueError(spec.id)
+    return Pane(
+        pane=row["pane_id"],
+        tmux_session=row["session_id"],
+        pid=int(row["pane_pid"]),
+        dead=row["pane_dead"] == "1",
+        exit=Exit(_number(row["pane_dead_status"]), _number(row["pane_dead_signal"])),
+        epoch=int(row["@covey_epoch"]),
+        fence=int(row["@covey_fence"]),
+        act=row["@covey_act"],
+        spec=spec,
+        cols=int(row["pane_width"]),
+        rows=int(row["pane_height"]),
+        cursor=(int(row["cursor_x"]), int(row["cursor_y"])),
+        cursor_visible=row["cursor_flag"] == "1",
+        in_mode=row["pane_in_mode"] not in ("", "0"),
+        input_off=row["pane_input_off"] == "1",
+        attached=0,
+        alternate=row["alternate_on"] == "1",
+        died_at=float(row["pane_dead_time"] or 0),
+        active_at=float(row["window_activity"] or 0),
+        progress=f"{row['history_size']}.{row['cursor_x']}.{row['cursor_y']}",
+        title=row["pane_title"],
+    )
+
+
+def _number(text: str) -> int | None:
+    return int(text) if text else None
+
+
+def view(pane: Pane, verdict: Verdict, since: str, *, queued: int, last_line: str, flags: tuple[str, ...]) -> Session:
+    """A session that tmux has, as everybody outside sees it."""
+    return replace(
+        _shell(pane.spec, pane.epoch, verdict, since, queued),
+        exit=pane.exit if pane.dead else None,
+        pid=pane.pid,
+        pane=pane.pane,
+        attached=pane.attached,
+        flags=flags,
+        title=pane.title,
+        last_line=last_line,
+    )
+
+
+def lost(spec: Spec, epoch: int, since: str, *, queued: int) -> Session:
+    """A session whose tmux server went away, as the store remembers it."""
+    return _shell(spec, epoch, Verdict("lost", "server-gone", "the tmux server went away"), since, queued)
+
+
+def _shell(spec: Spec, epoch: int, verdict: Verdict, since: str, queued: int) -> Session:
+    return Session(
+        id=spec.id,
+        name=spec.name,
+        agent=spec.agent,
+        state=verdict.state,
+        since=since,
+        evidence=verdict.to_json(),
+        exit=None,
+        pid=None,
+        pane=None,
+        cwd=spec.cwd,
+        epoch=epoch,
+        created=spec.created,
+        owner=spec.owner,
+        on_exit=spec.on_exit,
+        keep=spec.keep,
+        settled=spec.settled,
+        queued=queued,
+        guessed=spec.guessed,
+        argv=spec.argv,
+        conversation=spec.conversation,
+    )

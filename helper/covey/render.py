@@ -1,0 +1,150 @@
+"""Answers as a person reads them in a terminal. Pure."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from covey.models import Json
+
+
+def answer(verb: str, value: Any) -> str:
+    """The answer of that verb; JSON where no better form is known."""
+    form = FORMS.get(verb)
+    return form(value) if form else json.dumps(value, ensure_ascii=False, indent=2)
+
+
+def table(rows: Sequence[Sequence[str]]) -> str:
+    """Columns as wide as they need to be; the last one runs on."""
+    widths = [max(len(row[at]) for row in rows) for at in range(len(rows[0]) - 1)] if rows else []
+    return "\n".join(
+        "  ".join([*(cell.ljust(width) for cell, width in zip(row, widths, strict=False)), row[-1]]).rstrip()
+        for row in rows
+    )
+
+
+def age(since: str) -> str:
+    """How long ago a moment was, in one unit."""
+    then = datetime.fromisoformat(since)
+    seconds = max(0, int((datetime.now(UTC) - then).total_seconds()))
+    for size, unit in ((86400, "d"), (3600, "h"), (60, "m")):
+        if seconds >= size:
+            return f"{seconds // size}{unit}"
+    return f"{seconds}s"
+
+
+def state(session: Json) -> str:
+    """The state with what matters about it: how it ended, what it waits for."""
+    ended = session["exit"]
+    if ended:
+        how = ended["code"] if ended["signal"] is None else f"signal {ended['signal']}"
+        return f"exited ({'unknown' if how is None else how})"
+    return str(session["state"])
+
+
+def _sessions(sessions: list[Json]) -> str:
+    if not sessions:
+        return "no sessions"
+    head = ["NAME", "AGENT", "STATE", "FOR", "QUEUED", "DIRECTORY"]
+    return table(
+        [head, *([s["name"], s["agent"], state(s), age(s["since"]), str(s["queued"]), s["cwd"]] for s in sessions)]
+    )
+
+
+def _session(session: Json) -> str:
+    line = f"{session['name']} ({session['id']}): {session['agent']}, {state(session)}, in {session['cwd']}"
+    return line + ("\n" + _receipt(session["receipt"]) if session.get("receipt") else "")
+
+
+def _receipt(receipt: Json) -> str:
+    why = f": {receipt['reason']}" if receipt["reason"] else ""
+    stripped = f", {receipt['stripped']} control bytes taken out" if receipt["stripped"] else ""
+    waits = " (it goes out when the reason ends and a helper runs)" if receipt["outcome"] in ("held", "queued") else ""
+    return f"{receipt['outcome']}{why}{waits} [{receipt['bytes']} bytes{stripped}; {receipt['id']}]"
+
+
+def _reap(value: Json) -> str:
+    done = {each["id"] for each in value["ended"]}
+    left = {each["id"] for each in value["left"]}
+    rows = []
+    for each in value["decisions"]:
+        act = "ended" if each["id"] in done else "would not end" if each["id"] in left else f"would {each['act']}"
+        rows.append([act, each["name"], each["reason"]])
+    return table(rows) if rows else "nothing to reap"
+
+
+def _kill(value: Json) -> str:
+    text = f"{value['name']}: ended {len(value['ended'])} processes"
+    if value["survivors"]:
+        text = f"{value['name']} is still there: {', '.join(value['survivors'])} would not end"
+    return text + (f"; left alone: {', '.join(value['left'])}" if value["left"] else "")
+
+
+def _score(value: Json) -> str:
+    if "matrix" not in value:
+        return f"{value['state']} by rule {value['rule']}" + (f": {value['excerpt']}" if value["excerpt"] else "")
+    total, right = value["total"], value["right"]
+    got = sorted({state for row in value["matrix"].values() for state in row})
+    rows = [["want \\ got", *got, ""]]
+    rows += [[want, *(str(row.get(each, 0)) for each in got), ""] for want, row in sorted(value["matrix"].items())]
+    misses = [f"{m['file']}: want {m['want']}, got {m['got']} by {m['rule']}" for m in value["misses"]]
+    return "\n".join([f"{right} of {total} right ({100 * right / max(1, total):.2f} %)", table(rows), *misses])
+
+
+def _log(entries: list[Json]) -> str:
+    return "\n".join(f"{e['at']}  {e['kind']}  {_entry(e)}" for e in entries)
+
+
+def _entry(entry: Json) -> str:
+    data = entry["data"]
+    if entry["kind"] != "send":
+        return json.dumps(data, ensure_ascii=False)
+    first = data["text"].split("\n", 1)[0][:60]
+    return f"{data['outcome']}{': ' + data['reason'] if data['reason'] else ''}  {first!r}"
+
+
+def _agents(value: list[Json]) -> str:
+    rows = [["AGENT", "INSTALLED", "VERSION", "VERIFIED WITH"]]
+    rows += [
+        [
+            a["name"],
+            "yes" if a["installed"] else "no",
+            a["version"] or "-",
+            "untested" if a["untested"] else a["verified"],
+        ]
+        for a in value
+    ]
+    return table(rows)
+
+
+def _stats(value: Json) -> str:
+    rows = [["SESSION", "CPU s", "MEMORY MiB", "PROCESSES"]]
+    rows += [[k, f"{v['cpu']:.1f}", f"{v['rss'] / 2**20:.0f}", str(v["count"])] for k, v in value.items()]
+    return table(rows)
+
+
+FORMS: dict[str, Callable[[Any], str]] = {
+    "list": _sessions,
+    "restore": _sessions,
+    "open": _session,
+    "ensure": _session,
+    "get": _session,
+    "respawn": _session,
+    "rename": _session,
+    "keep": _session,
+    "settle": _session,
+    "send": _receipt,
+    "cancel": _receipt,
+    "broadcast": lambda value: "\n".join(map(_receipt, value)),
+    "kill": _kill,
+    "reap": _reap,
+    "capture": lambda value: "\n".join(value["lines"]),
+    "explain": _score,
+    "log": _log,
+    "agents": _agents,
+    "stats": _stats,
+    "interrupt": lambda value: f"{value['name']}: interrupted",
+    "answer": lambda value: f"{value['name']}: {value['chosen']}",
+}

@@ -1,0 +1,74 @@
+"""When a dead agent is started again. Pure: exits in, a wait or a stop out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, TypeAlias
+
+from covey.models import Exit
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from covey.models import Restart
+
+FIRST_DELAY = 0.5  # s; doubled with each short life
+LAST_DELAY = 30.0  # s
+LONG_LIFE = 60.0  # s after which the next delay is the first again
+BREAKER_EXITS = 5  # exits other than clean ones
+BREAKER_SPAN = 10.0  # s
+
+Lived: TypeAlias = tuple[float, Exit]
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """Start again after so many seconds."""
+
+    delay: float
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """Do not start again by itself; ``reason`` is for a person."""
+
+    reason: str
+
+
+def plan(policy: Restart, exits: Sequence[Lived], stopped_by_person: bool) -> Wait | Stop:  # noqa: FBT001  a fact
+    """What to do after the last of ``exits`` (monotonic seconds, how; oldest first; of this session, all of them).
+
+    A tripped breaker stays tripped while the exits that tripped it are in the list: begin a new list when a person
+    starts the agent. An exit nobody can explain counts against the breaker, and is no failure to restart for.
+    """
+    last = exits[-1][1] if exits else Exit(code=0)
+    unexplained = last.code is None and last.signal is None
+    stops = (
+        (not exits, "nothing has exited"),
+        (stopped_by_person, "stopped by a person"),
+        (policy == "never", "restart is off"),
+        (_tripped(exits), "crash loop"),
+        (policy == "on_failure" and last.clean, "clean exit"),
+        (policy == "on_failure" and unexplained, "unknown exit"),
+    )
+    reason = next((reason for fits, reason in stops if fits), None)
+    return Stop(reason) if reason else Wait(_delay([at for at, _ in exits]))
+
+
+def _tripped(exits: Sequence[Lived]) -> bool:
+    """Whether five exits in a row, none of them clean, ever fell into ten seconds."""
+    row: list[float] = []
+    for at, how in exits:
+        row = [] if how.clean else [*row, at][-BREAKER_EXITS:]
+        if len(row) == BREAKER_EXITS and at - row[0] <= BREAKER_SPAN:
+            return True
+    return False
+
+
+def _delay(moments: Sequence[float]) -> float:
+    """0.5, 1, 2 … 30 s: doubled after each life that was short, where a life begins when the wait before it is over."""
+    delay = FIRST_DELAY
+    for before, after in pairwise(moments):
+        delay = FIRST_DELAY if after - before - delay >= LONG_LIFE else min(delay * 2, LAST_DELAY)
+    return delay

@@ -1,0 +1,282 @@
+"""One session's life: started, typed into, started again, ended. The only room that holds its lane."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import sys
+import uuid
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from covey import answer, env
+from covey.agents import Profile
+from covey.errors import CoveyError, NotFound, Refused, Usage
+from covey.lane import Lane
+from covey.models import Identity, Json, Pane, Receipt, Spec
+from covey.outbox import Outbox, Ticket
+from covey.place import Place
+from covey.process import Ended
+from covey.prompt import Delivery, Result
+from covey.store import Store
+from covey.tmux import panes, screen
+from covey.watch import Eyes
+
+HELPER = str(Path(__file__).resolve().parents[1])  # where the package lies, for agents that covey ships
+
+
+@dataclass(frozen=True, slots=True)
+class Kit:
+    """What a session's life needs of the outside; ``me`` is this helper's own process."""
+
+    place: Place
+    store: Store
+    outbox: Outbox
+    eyes: Eyes
+    lanes: Path
+    me: Identity
+
+
+def arguments(spec: Spec, profile: Profile, *, resume: bool) -> list[str]:
+    """What the agent is started with: its own conversation resumed by id, or a new one under an id of ours."""
+    more: tuple[str, ...] = ()
+    if spec.conversation:
+        more = profile.resume if resume else profile.new_id
+    words = [*spec.argv, *(word.replace("{id}", spec.conversation) for word in more)]
+    return [word.replace("{python}", sys.executable).replace("{helper}", HELPER) for word in words]
+
+
+async def environment(kit: Kit, spec: Spec, profile: Profile, caller: Mapping[str, str]) -> dict[str, str]:
+    """What the agent finds in its environment; see ``env.py`` for the rule."""
+    values = env.inherited(caller)
+    values |= {name: value.replace("{helper}", HELPER) for name, value in profile.env_set.items()}
+    for name in (*profile.env_unset, *spec.unset):
+        values.pop(name, None)
+    for name, value in spec.env.items():
+        values[name] = await _given(kit, spec, name, value, caller)
+        env.check(name, values[name])
+    return {**values, "COVEY_ID": spec.id, "COVEY_NAME": spec.name, "COLORTERM": "truecolor"}
+
+
+async def _given(kit: Kit, spec: Spec, name: str, value: str, caller: Mapping[str, str]) -> str:
+    if not value.startswith("half:"):
+        return await env.resolve(name, value, caller)
+    try:
+        return env.join(value, await asyncio.to_thread(kit.place.files.read, _half(spec.id, name)))
+    except (FileNotFoundError, ValueError):
+        if name in caller:
+            return caller[name]
+        raise Refused(f"the value given for {name} ended with the login", f"open it again with env.{name}=…") from None
+
+
+def _half(session: str, name: str) -> str:
+    return f"{session}.half.{name}"
+
+
+async def keep_values(kit: Kit, session: str, given: Mapping[str, str]) -> dict[str, str]:
+    """Values for a session as its spec may hold them: references as written, anything else as one half."""
+    kept = {}
+    for name, value in given.items():
+        env.check(name, value)
+        kept[name] = value
+        if not env.is_reference(value):
+            kept[name], pad = env.split(value)
+            await asyncio.to_thread(kit.place.files.stage, _half(session, name), pad)
+    return kept
+
+
+async def stage_start(kit: Kit, spec: Spec, profile: Profile, caller: Mapping[str, str], *, resume: bool) -> Path:
+    """The script that becomes the agent. Refuses, before anything runs, what would only die."""
+    if not await asyncio.to_thread(Path(spec.cwd).is_dir):
+        raise Refused(f"the directory {spec.cwd} does not exist", "give cwd=DIR")
+    values = await environment(kit, spec, profile, caller)
+    argv = arguments(spec, profile, resume=resume)
+    if shutil.which(argv[0], path=values.get("PATH")) is None:
+        raise Refused(f"the program {argv[0]} was not found", f"PATH is {values.get('PATH', '')}")
+    script = env.launcher(argv, spec.cwd, values, (*profile.env_unset, *spec.unset))
+    return await asyncio.to_thread(kit.place.files.stage, f"{spec.id}.start.{uuid.uuid4().hex[:8]}", script)
+
+
+async def end_processes(kit: Kit, pane: Pane, profile: Profile) -> Ended:
+    """End everything that belongs to the pane's agent, and prove it. What lives on is in the answer."""
+    root = Identity(pane.pid, 0, kit.me.host)
+    if not pane.dead:
+        root = kit.place.processes.identify(pane.pid) or root
+    ended: Ended = await kit.place.processes.end(root, mark=pane.spec.id, grace=profile.grace)
+    return ended
+
+
+def lane(kit: Kit, session: str) -> Lane:
+    """Who types into that session, or (``fleet``) who opens, names and ends."""
+    return Lane(kit.lanes, session, me=kit.me, alive=kit.place.processes.alive)
+
+
+class Session:
+    """One session of this helper's fleet.
+
+    ``find`` reads its pane anew, for nothing acts on what is remembered; ``told`` is called with each receipt.
+    """
+
+    def __init__(
+        self, kit: Kit, session: str, find: Callable[[str], Awaitable[Pane]], told: Callable[[Receipt], None]
+    ) -> None:
+        self._kit = kit
+        self.id = session
+        self._find = find
+        self._lane = lane(kit, session)
+        self._waits: dict[str, tuple[Ticket, str]] = {}  # act -> what was pasted and waits unsent in the composer
+        self._task: asyncio.Task[None] | None = None
+        self._again = False
+        self.settled = told
+
+    def _profile(self, pane: Pane) -> Profile:
+        return self._kit.eyes.profile(pane.spec.agent)
+
+    def kick(self) -> None:
+        """Deliver what is due, lowest ticket first, whoever wrote it; what was held is tried again."""
+        self._again = True
+        if self._task is None or self._task.done():
+            self._task = asyncio.create_task(self._drain(), name=f"lane-{self.id}")
+
+    async def _drain(self) -> None:
+        outbox = self._kit.outbox
+        while self._again:
+            self._again = False
+            async with self._lane:
+                await self._take_up()
+                while not self._waits and (pending := await asyncio.to_thread(outbox.pending, self.id)):
+                    if pending[0].typer or (await self._deliver(pending[0])).outcome == "held":
+                        break
+
+    async def _take_up(self) -> None:
+        """Go on with what waits unsent in the composer, and settle what a dead helper left."""
+        outbox = self._kit.outbox
+        for receipt in await asyncio.to_thread(outbox.recover, self._kit.place.processes.alive):
+            self.settled(receipt)
+        for ticket, draft in list(self._waits.values()):
+            await self._deliver(ticket, draft)
+
+    async def _deliver(self, ticket: Ticket, draft: str | None = None) -> Receipt:
+        try:
+            result = await self._attempt(ticket, draft)
+        except NotFound as error:
+            result = Result("failed", error.message)
+        self._waits.pop(ticket.act, None)
+        outbox = self._kit.outbox
+        if result.outcome == "held" and result.draft is not None:
+            self._waits[ticket.act] = (ticket, result.draft)
+            receipt = replace(await asyncio.to_thread(outbox.receipt, ticket.act), outcome="held", reason=result.reason)
+        elif result.outcome == "held":
+            receipt = await asyncio.to_thread(outbox.hold, ticket.row, result.reason)
+        else:
+            receipt = await asyncio.to_thread(outbox.settle, ticket.row, result.outcome, result.reason)
+        self._kit.place.files.remove(ticket.act)
+        self.settled(receipt)
+        return receipt
+
+    async def _attempt(self, ticket: Ticket, draft: str | None) -> Result:
+        pane = await self._find(self.id)
+        if ticket.epoch and ticket.epoch != pane.epoch:
+            return Result("dropped", f"it was meant for start {ticket.epoch}; this is start {pane.epoch}")
+        profile = self._profile(pane)
+        delivery = Delivery(
+            server=self._kit.place.wire,
+            profile=profile,
+            pane=pane,
+            act=ticket.act,
+            stage=lambda name, data: asyncio.to_thread(self._kit.place.files.stage, name, data),
+            begin=lambda: self._begin(ticket),
+            verdict=self._kit.eyes.judge,
+            alive=self._alive,
+            submit=ticket.options.get("submit", True),
+            when=ticket.options.get("when") or ("now" if profile.queues_itself else "idle"),
+            force=ticket.options.get("force", False),
+        )
+        return await delivery.run(draft)
+
+    async def _begin(self, ticket: Ticket) -> str:
+        """Commit that typing starts; answers the text as it is to be typed, for it may have been edited."""
+        if ticket.outcome == "held":
+            await asyncio.to_thread(self._kit.outbox.release, ticket.row)
+        return (await asyncio.to_thread(self._kit.outbox.typing, ticket.row)).text
+
+    async def _alive(self) -> bool:
+        try:
+            return not (await self._find(self.id)).dead
+        except NotFound:
+            return False
+
+    async def respawn(self, spec: Spec, caller: Mapping[str, str], *, fresh: bool, from_epoch: int | None) -> bool:
+        """Start the agent again in its pane. False when somebody did so meanwhile (the epoch moved on)."""
+        pane = await panes.raise_fence(self._kit.place.wire, await self._find(self.id))
+        async with self._lane:
+            pane = await self._find(self.id)
+            if from_epoch is not None and pane.epoch != from_epoch:
+                return False
+            profile = self._profile(pane)
+            if fresh or not profile.resume:
+                spec = replace(spec, conversation=str(uuid.uuid4()) if profile.new_id else "")
+            resume = bool(spec.conversation and profile.resume and not fresh)
+            script = await stage_start(self._kit, spec, profile, caller, resume=resume)
+            ended = await end_processes(self._kit, pane, profile)
+            if ended.survivors:
+                raise Refused(f"{len(ended.survivors)} processes of the old start would not end", "try kill")
+            pane = await self._dead_pane()
+            await panes.respawn(self._kit.place.wire, pane, spec, script)
+            await asyncio.to_thread(self._kit.store.save_session, spec, pane.epoch + 1)
+            for receipt in await asyncio.to_thread(self._kit.outbox.drop_older, self.id, pane.epoch + 1):
+                self.settled(receipt)
+        return True
+
+    async def _dead_pane(self) -> Pane:
+        """The pane once tmux knows that its process is gone; a few milliseconds after the kernel does."""
+        for pause in (0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0):
+            pane = await self._find(self.id)
+            if pane.dead:
+                return pane
+            await asyncio.sleep(pause)
+        raise CoveyError("the old agent is gone, but tmux does not see it yet", "try again")
+
+    async def kill(self) -> Ended:
+        """End the agent with all that belongs to it, then the tmux session; staged files go when all is gone."""
+        pane = await panes.raise_fence(self._kit.place.wire, await self._find(self.id))
+        async with self._lane:
+            ended = await end_processes(self._kit, pane, self._profile(pane))
+            if not ended.survivors:
+                await panes.kill(self._kit.place.wire, pane)
+                self.clear_up()
+        return ended
+
+    def clear_up(self) -> None:
+        """Remove what was staged for this session."""
+        for name in self._kit.place.files.of(f"{self.id}."):
+            self._kit.place.files.remove(name)
+
+    async def interrupt(self) -> None:
+        """Press the agent's interrupt keys, past everything that waits."""
+        pane = await panes.raise_fence(self._kit.place.wire, await self._find(self.id))
+        steps = self._profile(pane).interrupt
+        if not steps:
+            raise Usage(f"{pane.spec.agent} has no interrupt keys", "attach, and press them yourself")
+        for keys in steps:
+            await panes.keys(self._kit.place.wire, pane, *keys)
+
+    async def answer(self, choice: str) -> Json:
+        """Choose an option of the dialog that is on the screen, by its words; passes what is held by it."""
+        async with self._lane:
+            pane = await self._find(self.id)
+
+            async def read() -> screen.Screen:
+                (shot,) = await panes.capture(self._kit.place.wire, pane.pane)
+                if shot is None:
+                    raise NotFound("the session's pane is gone")
+                return screen.parse(shot.ansi, shot.cols)
+
+            return await answer.choose(answer.Desk(self._kit.place.wire, pane, self._profile(pane), read), choice)
+
+    async def stop(self) -> None:
+        """Leave the lane; what is being typed is finished first."""
+        if self._task is not None and not self._task.done():
+            await asyncio.wait([self._task], timeout=1.0)
+            self._task.cancel()

@@ -1,0 +1,155 @@
+"""Evidence -> state, purely: what the agent publishes, then the bottom of its screen by structure, then its process.
+
+``blocked`` is tested before ``working``, ``working`` before ``starting``, all of them before ``idle``; and what fits
+nothing is ``unknown``. Each verdict names its rule and shows what it saw.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from covey.agents import composer as composers
+from covey.agents import dialog as dialogs
+from covey.agents.dialog import Dialog, Option
+from covey.agents.profile import Profile, Rule
+from covey.agents.region import View
+from covey.models import Exit, StateName, Verdict
+from covey.tmux.screen import Screen
+
+__all__ = ["Dialog", "Evidence", "Option", "composer", "dialog", "judge", "ready"]
+
+BARE_ROWS = 3  # a screen with no more rows than this has not been drawn yet
+MAX_BACKGROUND = 99
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What is known of a pane at one moment.
+
+    ``screen`` None: it was not read. ``title`` '': not known. ``title_is_set``: the title is no longer the one the
+    pane was born with. ``changed_ago``: seconds since the screen last changed, None: not known.
+    """
+
+    screen: Screen | None
+    title: str = ""
+    dead: bool = False
+    exit: Exit | None = None
+    changed_ago: float | None = None
+    title_is_set: bool = True
+
+
+def judge(evidence: Evidence, profile: Profile) -> Verdict:
+    """The state that the evidence shows for an agent of this profile."""
+    if evidence.dead:
+        return Verdict("exited", "process", _how(evidence.exit))
+    if evidence.screen is None:
+        return Verdict("unknown", "no-screen")
+    view = View.of(evidence.screen, evidence.title, profile)
+    for look in (_blocked, _working, _starting, _idle):
+        verdict = look(view, evidence, profile)
+        if verdict:
+            return verdict
+    return Verdict("unknown", "nothing-fits", _last(view))
+
+
+def composer(screen: Screen, profile: Profile) -> str | None:
+    """The draft in the composer as shown.
+
+    '' when it is empty or shows a placeholder; None when no composer is shown (or a dialog stands in its place), or
+    the profile does not say how one looks.
+    """
+    box = composers.locate(screen, profile.composer) if profile.composer else None
+    if box is None or profile.composer is None or _dialog(screen, box, profile):
+        return None
+    return composers.draft(screen, profile.composer, box)
+
+
+def dialog(screen: Screen, profile: Profile) -> Dialog | None:
+    """The question that waits at the bottom of the screen (below the composer, if there is one), or None."""
+    box = composers.locate(screen, profile.composer) if profile.composer else None
+    return _dialog(screen, box, profile)
+
+
+def ready(evidence: Evidence, profile: Profile) -> bool:
+    """Whether a new agent takes its first prompt now: idle by evidence, on a screen that stands still."""
+    still = evidence.changed_ago is None or evidence.changed_ago >= profile.ready.quiet
+    return still and judge(evidence, profile).state == "idle"
+
+
+def _dialog(screen: Screen, box: composers.Box | None, profile: Profile) -> Dialog | None:
+    if box is None:
+        return dialogs.find(screen)
+    lined = profile.composer is not None and profile.composer.kind == "line"
+    return dialogs.find(screen, box.top if lined else box.bottom + 1)
+
+
+def _blocked(view: View, evidence: Evidence, profile: Profile) -> Verdict | None:
+    del evidence
+    found = _dialog(view.screen, view.box, profile)
+    if found:
+        return Verdict("blocked", "dialog", found.question or found.options[0].label)
+    return _first("blocked", profile.blocked, view)
+
+
+def _working(view: View, evidence: Evidence, profile: Profile) -> Verdict | None:
+    del evidence
+    return _first("working", profile.working, view, _background(view, profile))
+
+
+def _starting(view: View, evidence: Evidence, profile: Profile) -> Verdict | None:
+    still = evidence.changed_ago or 0.0
+    for rule in profile.starting:
+        seen = view.holds(rule) if not rule.quiet or still < rule.quiet else None
+        if seen is not None:
+            return Verdict("starting", rule.name, seen)
+    if still >= profile.ready.patience:
+        return None
+    if profile.ready.title and evidence.title and not _own_title(evidence, profile):
+        return Verdict("starting", "title-not-set", evidence.title)
+    if profile.composer and view.box is None and len(view.rows("screen")) <= BARE_ROWS:
+        return Verdict("starting", "not-drawn", _last(view))
+    return None
+
+
+def _own_title(evidence: Evidence, profile: Profile) -> bool:
+    fits = profile.own_title is None or profile.own_title.search(evidence.title) is not None
+    return evidence.title_is_set and fits
+
+
+def _idle(view: View, evidence: Evidence, profile: Profile) -> Verdict | None:
+    del evidence
+    background = _background(view, profile)
+    verdict = _first("idle", profile.idle, view, background)
+    if verdict or view.box is None:
+        return verdict
+    return Verdict("idle", "composer", view.screen.lines[view.box.first].strip(), background)
+
+
+def _first(state: StateName, rules: tuple[Rule, ...], view: View, background: int = 0) -> Verdict | None:
+    for rule in rules:
+        seen = view.holds(rule)
+        if seen is not None:
+            return Verdict(state, rule.name, seen, background)
+    return None
+
+
+def _background(view: View, profile: Profile) -> int:
+    """How many tasks the agent says go on behind its composer: the number in what a rule found, else 1."""
+    for rule in profile.background:
+        seen = view.holds(rule)
+        if seen is not None:
+            number = re.search(r"\d+", rule.match.search(seen).group() if rule.match.search(seen) else "")  # type: ignore[union-attr]
+            return min(int(number.group()), MAX_BACKGROUND) if number else 1
+    return 0
+
+
+def _last(view: View) -> str:
+    rows = view.rows("last")
+    return rows[0].strip()[:120] if rows else ""
+
+
+def _how(ended: Exit | None) -> str:
+    if ended is None or (ended.code is None and ended.signal is None):
+        return "status not known"
+    return f"signal {ended.signal}" if ended.signal is not None else f"code {ended.code}"

@@ -1,0 +1,298 @@
+"""What must outlive tmux: specs, tickets, receipts and the log, in one SQLite file.
+
+Every call is one short transaction, on disk when it returns (WAL, synchronous=FULL), and may come from any thread of
+any number of processes. A file that cannot be used is never overwritten: one that is corrupt is set aside under
+another name, one that only a newer covey may touch is refused; both raise ``StoreBroken``, and after the first the
+next call begins a fresh file.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import threading
+import time
+import unicodedata
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from covey import paths
+from covey.errors import StoreBroken
+from covey.models import Identity, Json, Spec, now, stamp
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+BUSY_S = 5.0  # how long another process may keep the file locked
+RETRY_S = 0.005
+DAY_S = 86_400
+DAMAGED = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
+OPENING = threading.Lock()  # closing any descriptor of a file drops all fcntl locks this process has on it
+
+MIN_READER = 1  # the oldest version that may use a file of ours
+MIGRATIONS = (  # each takes a file one version up; they add, and change nothing that an older covey reads
+    (
+        "CREATE TABLE meta (key TEXT PRIMARY KEY, value INTEGER NOT NULL)",
+        "CREATE TABLE fleet (key TEXT PRIMARY KEY, value TEXT NOT NULL)",
+        """CREATE TABLE sessions (
+            id TEXT PRIMARY KEY, spec TEXT NOT NULL, epoch INTEGER NOT NULL, state TEXT NOT NULL DEFAULT '{}',
+            server TEXT NOT NULL DEFAULT 'null', pane TEXT NOT NULL DEFAULT '', ended_at TEXT, ended_reason TEXT)""",
+        """CREATE TABLE tickets (
+            row INTEGER PRIMARY KEY AUTOINCREMENT, act TEXT NOT NULL UNIQUE, asked BLOB NOT NULL,
+            session TEXT NOT NULL, epoch INTEGER NOT NULL, kind TEXT NOT NULL, text BLOB NOT NULL,
+            options TEXT NOT NULL, outcome TEXT NOT NULL, reason TEXT NOT NULL DEFAULT '', writer TEXT NOT NULL,
+            typer TEXT, created TEXT NOT NULL, settled TEXT, stripped INTEGER NOT NULL DEFAULT 0)""",
+        "CREATE INDEX waiting ON tickets (session, row) WHERE outcome IN ('queued', 'held')",
+        """CREATE TABLE log (
+            row INTEGER PRIMARY KEY AUTOINCREMENT, session TEXT NOT NULL, at TEXT NOT NULL, kind TEXT NOT NULL,
+            data TEXT NOT NULL)""",
+        "CREATE INDEX history ON log (session, row)",
+    ),
+)
+VERSION = len(MIGRATIONS)
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A session as last written down. ``ended_at`` is empty while it is live; ``server`` is tmux's process."""
+
+    spec: Spec
+    epoch: int
+    state: Json
+    server: Identity | None
+    pane: str
+    ended_at: str
+    ended_reason: str
+
+
+class Store:
+    """The file at ``path``; its directory is made where it is missing. One connection, handed round by a lock."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._lock = threading.RLock()
+        self._connection: sqlite3.Connection | None = None
+        self._inode: tuple[int, int] | None = None
+        self._ready = False
+        with self._connected():
+            pass
+
+    def close(self) -> None:
+        with self._lock:
+            if self._connection is not None:
+                self._connection.close()
+            self._connection = None
+            self._ready = False
+
+    # Sessions
+
+    def save_session(self, spec: Spec, epoch: int) -> None:
+        """Write down a session that lives. What an older epoch has to say changes nothing."""
+        with self.transaction() as db:
+            db.execute(
+                "INSERT INTO sessions (id, spec, epoch) VALUES (?, ?, ?) ON CONFLICT (id) DO UPDATE SET"
+                " spec = excluded.spec, epoch = excluded.epoch, ended_at = NULL, ended_reason = NULL"
+                " WHERE excluded.epoch >= epoch",
+                (spec.id, json.dumps(spec.to_json()), epoch),
+            )
+
+    def note_session(self, session: str, *, state: Json, server: Identity | None, pane: str) -> None:
+        """Write down what was last seen of a session, for the day when tmux cannot tell."""
+        with self.transaction() as db:
+            db.execute(
+                "UPDATE sessions SET state = ?, server = ?, pane = ? WHERE id = ?",
+                (json.dumps(state), json.dumps(server.to_json() if server else None), pane, session),
+            )
+
+    def end_session(self, session: str, reason: str) -> None:
+        """Write down that a session is over. The first reason stays."""
+        with self.transaction() as db:
+            db.execute(
+                "UPDATE sessions SET ended_at = ?, ended_reason = ? WHERE id = ? AND ended_at IS NULL",
+                (now(), reason, session),
+            )
+
+    def session(self, session: str) -> Record | None:
+        found = self.rows("SELECT * FROM sessions WHERE id = ?", (session,))
+        return _record(found[0]) if found else None
+
+    def sessions(self, *, live: bool = True) -> list[Record]:
+        """Give the live sessions, or with ``live=False`` the ended ones too, oldest first."""
+        found = self.rows("SELECT * FROM sessions WHERE ended_at IS NULL OR NOT ? ORDER BY rowid", (live,))
+        return [_record(row) for row in found]
+
+    def by_name(self, name: str) -> Record | None:
+        """Give the live session of that name (compared in NFC)."""
+        wanted = unicodedata.normalize("NFC", name)
+        return next((r for r in self.sessions() if unicodedata.normalize("NFC", r.spec.name) == wanted), None)
+
+    # The fleet
+
+    def get(self, key: str) -> Any:
+        """Give the JSON value that was put, or None."""
+        found = self.rows("SELECT value FROM fleet WHERE key = ?", (key,))
+        return json.loads(found[0]["value"]) if found else None
+
+    def put(self, key: str, value: Any) -> None:
+        with self.transaction() as db:
+            db.execute("INSERT OR REPLACE INTO fleet (key, value) VALUES (?, ?)", (key, json.dumps(value)))
+
+    # The log
+
+    def log(self, session: str, kind: str, data: Json) -> None:
+        with self.transaction() as db:
+            db.execute(
+                "INSERT INTO log (session, at, kind, data) VALUES (?, ?, ?, ?)",
+                (session, now(), kind, json.dumps(data)),
+            )
+
+    def history(self, session: str, limit: int = 100) -> list[Json]:
+        """Give the last ``limit`` entries as ``{session, at, kind, data}``, oldest first."""
+        found = self.rows("SELECT * FROM log WHERE session = ? ORDER BY row DESC LIMIT ?", (session, limit))
+        return [
+            {"session": row["session"], "at": row["at"], "kind": row["kind"], "data": json.loads(row["data"])}
+            for row in reversed(found)
+        ]
+
+    def purge(self, older_than_days: float = 30) -> int:
+        """Remove log entries and ended sessions of more than that age, from the disk too. Give their number."""
+        before = stamp(time.time() - older_than_days * DAY_S)
+        with self.transaction() as db:
+            removed = db.execute("DELETE FROM log WHERE at < ?", (before,)).rowcount
+            removed += db.execute("DELETE FROM sessions WHERE ended_at < ?", (before,)).rowcount
+        self.rows("PRAGMA wal_checkpoint(TRUNCATE)")
+        return removed
+
+    # The file
+
+    @contextmanager
+    def transaction(self) -> Iterator[sqlite3.Connection]:
+        """Hold the file for writing: all that is done in the block is on disk after it, or nothing is."""
+        with self._connected() as db:
+            db.execute("BEGIN IMMEDIATE")
+            try:
+                yield db
+                db.execute("COMMIT")
+            except BaseException:
+                if db.in_transaction:
+                    db.execute("ROLLBACK")
+                raise
+
+    def rows(self, query: str, values: tuple[Any, ...] = ()) -> list[sqlite3.Row]:
+        with self._connected() as db:
+            return db.execute(query, values).fetchall()
+
+    @contextmanager
+    def _connected(self) -> Iterator[sqlite3.Connection]:
+        with self._lock:
+            try:
+                yield self._current()
+            except sqlite3.OperationalError as error:
+                raise StoreBroken(f"The store {self.path} cannot be used: {error}", path=str(self.path)) from error
+            except sqlite3.DatabaseError as error:
+                if getattr(error, "sqlite_errorcode", 0) & 0xFF not in DAMAGED:
+                    raise
+                raise self._set_aside(error) from error
+
+    def _current(self) -> sqlite3.Connection:
+        """Give the connection to the file that bears the name now: another covey may have set ours aside."""
+        if self._connection is None or not self._ready or self._inode != paths.inode(self.path):
+            self.close()
+            with OPENING:
+                self._connection = self._open()
+            self._prepare(self._connection)
+            self._ready = True
+        return self._connection
+
+    def _open(self) -> sqlite3.Connection:
+        try:
+            self.path.parent.mkdir(mode=paths.PRIVATE, parents=True, exist_ok=True)
+            paths.claim_file(self.path)
+        except OSError as error:
+            sentence = f"The store {self.path} cannot be opened: {error.strerror}"
+            raise StoreBroken(sentence, path=str(self.path)) from error
+        if kind := paths.network_kind(self.path.parent):
+            sentence = f"The store {self.path} lies on a network file system ({kind}), where it would be damaged"
+            raise StoreBroken(sentence, "Set XDG_STATE_HOME to a local directory.", path=str(self.path))
+        self._inode = paths.inode(self.path)
+        return sqlite3.connect(self.path, timeout=BUSY_S, isolation_level=None, check_same_thread=False)
+
+    def _prepare(self, db: sqlite3.Connection) -> None:
+        db.row_factory = sqlite3.Row
+        db.execute("PRAGMA synchronous = FULL")
+        db.execute("PRAGMA secure_delete = ON")
+        version = _pragma(db, "user_version")
+        if version:
+            self._refuse_newer(db)
+        if version < VERSION or _pragma(db, "journal_mode") != "wal":
+            with _directory_lock(self.path.parent):
+                db.execute("PRAGMA journal_mode = WAL")
+                _migrate(db)
+
+    def _refuse_newer(self, db: sqlite3.Connection) -> None:
+        (least,) = db.execute("SELECT value FROM meta WHERE key = 'min_reader'").fetchone()
+        if least > VERSION:
+            self.close()
+            sentence = f"The store {self.path} was written by a newer covey and was left as it is"
+            raise StoreBroken(sentence, "Update covey.", path=str(self.path))
+
+    def _set_aside(self, error: sqlite3.DatabaseError) -> StoreBroken:
+        """Rename the file with its companions, unless another covey did; give the error that says so."""
+        aside = ""
+        with _directory_lock(self.path.parent):
+            if self._inode == paths.inode(self.path):
+                aside = str(paths.set_aside(self.path, ("-wal", "-shm")))
+        self.close()  # only now: SQLite writes nothing into a file that was moved
+        where = f"lies in {aside} now" if aside else "was set aside already"
+        return StoreBroken(
+            f"The store {self.path} is damaged ({error}) and {where}",
+            "Sessions are found again from tmux; prompts that waited are in the damaged file.",
+            path=str(self.path),
+            aside=aside,
+        )
+
+
+def _record(row: sqlite3.Row) -> Record:
+    return Record(
+        spec=Spec.from_json(json.loads(row["spec"])),
+        epoch=row["epoch"],
+        state=json.loads(row["state"]),
+        server=Identity.from_json(json.loads(row["server"])),
+        pane=row["pane"],
+        ended_at=row["ended_at"] or "",
+        ended_reason=row["ended_reason"] or "",
+    )
+
+
+def _pragma(db: sqlite3.Connection, name: str) -> Any:
+    return db.execute(f"PRAGMA {name}").fetchone()[0]
+
+
+def _migrate(db: sqlite3.Connection) -> None:
+    """Bring the file up to VERSION; one that is there or beyond stays as it is."""
+    db.execute("BEGIN IMMEDIATE")
+    for steps in MIGRATIONS[_pragma(db, "user_version") :]:
+        for step in steps:
+            db.execute(step)
+    if _pragma(db, "user_version") < VERSION:
+        db.execute("INSERT OR REPLACE INTO meta (key, value) VALUES ('min_reader', ?)", (MIN_READER,))
+        db.execute(f"PRAGMA user_version = {VERSION}")
+    db.execute("COMMIT")
+
+
+@contextmanager
+def _directory_lock(directory: Path) -> Iterator[None]:
+    """Be the only one that gives the store its form or takes it away."""
+    handle = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        until = time.monotonic() + BUSY_S
+        while not paths.try_lock(handle):
+            if time.monotonic() > until:
+                raise StoreBroken(f"Another covey has kept {directory} locked for {BUSY_S:.0f} s", path=str(directory))
+            time.sleep(RETRY_S)
+        yield
+    finally:
+        os.close(handle)

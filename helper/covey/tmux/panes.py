@@ -1,0 +1,260 @@
+"""What covey does to panes: create, mark, read, type, respawn, kill. Every act names its pane by ``%id``.
+
+What types is guarded inside tmux, in the same line: by our mark, by ``pane_dead`` (a paste into a dead pane crashes
+tmux ≤ 3.3a with every session in it), by copy mode, by switched-off input and by the fence. A denied line types
+nothing and says why.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from covey import registry
+from covey.errors import NotFound, Refused, TmuxRefused, Unknown
+from covey.models import Pane, Spec
+from covey.tmux.control import Block, Command, line, literal
+from covey.tmux.server import COLS, HUB, ROWS, Server
+
+DENIED = "covey-denied"
+HISTORY_PAGE = 1000  # lines one capture may take: 50,000 lines block every client for a second
+
+_IDS = re.compile(rb"(\$\d+) (%\d+) (\d+)\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Client:
+    """Somebody attached: to which tmux session, and when the keyboard was last touched (seconds since 1970)."""
+
+    tmux_session: str
+    person: bool
+    active_at: float
+
+
+@dataclass(frozen=True, slots=True)
+class Shot:
+    """What a pane shows: rows with their colours, and where the cursor is."""
+
+    ansi: str
+    cols: int
+    rows: int
+    cursor: tuple[int, int]
+    cursor_visible: bool
+
+
+async def look(server: Server) -> tuple[list[Pane], list[str]]:
+    """Every pane with our mark, and marked rows that cannot be read. One round trip, no process."""
+    listing, clients = await server.run(
+        ("list-panes", "-a", "-F", registry.FORMAT),
+        ("list-clients", "-F", "#{session_id} #{client_control_mode} #{client_activity}"),
+    )
+    panes, bad = registry.panes(raw.decode("utf-8", "replace") for raw in listing.lines)
+    people = [client.tmux_session for client in _clients(clients) if client.person]
+    return [replace(pane, attached=people.count(pane.tmux_session)) for pane in panes], bad
+
+
+async def look_at(server: Server, pane: str) -> Pane | None:
+    """One pane by its id, as it is now; None when it is gone or no longer ours."""
+    blocks = await server.send(("list-panes", "-t", pane, "-f", _only(pane), "-F", registry.FORMAT))
+    found, _ = registry.panes(raw.decode("utf-8", "replace") for block in blocks if block.ok for raw in block.lines)
+    return found[0] if found else None
+
+
+async def server_pid(server: Server) -> int:
+    """The process of the tmux server."""
+    (block,) = await server.run(("list-sessions", "-f", f"#{{==:#{{session_name}},{HUB}}}", "-F", "#{pid}"))
+    return int(block.text)
+
+
+async def clients(server: Server) -> list[Client]:
+    """Who is attached to what."""
+    (block,) = await server.run(("list-clients", "-F", "#{session_id} #{client_control_mode} #{client_activity}"))
+    return _clients(block)
+
+
+def _clients(block: Block) -> list[Client]:
+    rows = (raw.decode("ascii", "replace").split(" ") for raw in block.lines)
+    return [Client(row[0], row[1] != "1", float(row[2] or 0)) for row in rows if len(row) == 3]  # noqa: PLR2004
+
+
+def tmux_name(session_id: str) -> str:
+    """The tmux session's own name: from a safe alphabet, never a person's words."""
+    return f"covey-{session_id}"
+
+
+async def create(server: Server, spec: Spec, script: Path, epoch: int = 1) -> tuple[str, str, int]:
+    """A new tmux session whose pane's first process runs ``script``; answers (session, pane, pid) as read back.
+
+    The marks are set in the same line, so that no moment exists in which the agent runs unmarked.
+    """
+    target = f"={tmux_name(spec.id)}:"
+    ids = "#{session_id} #{pane_id} #{pane_pid}"
+    new = ["new-session", "-d", "-P", "-F", ids, "-s", tmux_name(spec.id), "-x", str(COLS), "-y", str(ROWS)]
+    blocks = await server.run(
+        [*new, "-c", literal(spec.cwd), "/bin/sh", str(script)],
+        *(("set-option", "-p", "-t", target, name, value) for name, value in _marks(spec, epoch)),
+    )
+    match = _IDS.match(blocks[0].lines[-1]) if blocks[0].lines else None
+    if match is None:
+        raise Unknown("tmux did not say which pane it made", "run: covey list")
+    return match[1].decode(), match[2].decode(), int(match[3])
+
+
+def _marks(spec: Spec, epoch: int, fence: int = 0) -> list[tuple[str, str]]:
+    return [
+        ("@covey_id", spec.id),
+        ("@covey_epoch", str(epoch)),
+        ("@covey_fence", str(fence)),
+        ("@covey_act", ""),
+        ("@covey_spec", registry.encode(spec)),
+    ]
+
+
+async def mark(server: Server, pane: Pane, spec: Spec) -> None:
+    """Write a changed spec to the pane's mark and ring, for tmux tells other clients nothing of options."""
+    change = line(("set-option", "-p", "-t", pane.pane, "@covey_spec", registry.encode(spec)))
+    await _guarded(server, pane, _ours(pane), change, also=[ring()])
+
+
+def ring() -> Command:
+    """The bell every helper hears: the hub's window is renamed."""
+    return ("rename-window", "-t", f"={HUB}:", "mark")
+
+
+async def raise_fence(server: Server, pane: Pane) -> Pane:
+    """From now on nothing that was planned before types into this pane. Needs no lock."""
+    fence = pane.fence + 1
+    change = line(("set-option", "-p", "-t", pane.pane, "@covey_fence", str(fence)))
+    await _guarded(server, pane, _ours(pane), change)
+    return replace(pane, fence=fence)
+
+
+async def respawn(server: Server, pane: Pane, spec: Spec, script: Path) -> None:
+    """Start ``script`` in the same pane, which must be dead: what lives is ended first, and proven gone."""
+    marks = _marks(spec, pane.epoch + 1, pane.fence + 1)
+    start = ("respawn-pane", "-t", pane.pane, "-c", literal(spec.cwd), "/bin/sh", str(script))
+    change = line(start, *(("set-option", "-p", "-t", pane.pane, name, value) for name, value in marks), ring())
+    await _guarded(server, pane, f"#{{&&:{_ours(pane)},#{{pane_dead}}}}", change)
+
+
+async def kill(server: Server, pane: Pane) -> None:
+    """End the tmux session; what ran in it is the caller's to end first."""
+    await _guarded(server, pane, _ours(pane), line(("kill-session", "-t", pane.tmux_session)), also=[ring()])
+
+
+async def paste(server: Server, pane: Pane, text: Path, act: str) -> None:
+    """The file's bytes as one bracketed paste, line feeds as they are; the act is marked in the same line."""
+    buffer = f"covey-{act}"
+    typed = line(
+        ("paste-buffer", "-d", "-r", "-p", "-b", buffer, "-t", pane.pane),
+        ("set-option", "-p", "-t", pane.pane, "@covey_act", act),
+    )
+    load = ("load-buffer", "-b", buffer, literal(str(text)))
+    await _guarded(server, pane, typing(pane), typed, before=[load], denied=[("delete-buffer", "-b", buffer)])
+
+
+async def keys(server: Server, pane: Pane, *names: str, guard: str = "") -> None:
+    """Press keys, by tmux's names, under the typing guard and the caller's own condition (a tmux format)."""
+    condition = f"#{{&&:{typing(pane)},{guard}}}" if guard else typing(pane)
+    await _guarded(server, pane, condition, line(("send-keys", "-t", pane.pane, *names)))
+
+
+async def leave_mode(server: Server, pane: Pane) -> None:
+    """End copy mode, if the pane is in it: it would swallow what is typed."""
+    await _guarded(server, pane, _ours(pane), line(("copy-mode", "-q", "-t", pane.pane)))
+
+
+def _ours(pane: Pane) -> str:
+    return f"#{{==:#{{@covey_id}}.#{{@covey_epoch}},{pane.spec.id}.{pane.epoch}}}"
+
+
+def typing(pane: Pane) -> str:
+    """The condition under which anything may be typed: ours, alive, listening, and not overtaken."""
+    state = "#{pane_dead}#{?pane_in_mode,1,0}#{pane_input_off}"
+    free = f"#{{==:{state}.#{{@covey_fence}},000.{pane.fence}}}"
+    return f"#{{&&:{_ours(pane)},{free}}}"
+
+
+async def _guarded(
+    server: Server,
+    pane: Pane,
+    condition: str,
+    change: str,
+    *,
+    before: Sequence[Command] = (),
+    denied: Sequence[Command] = (),
+    also: Sequence[Command] = (),
+) -> None:
+    """Run ``change`` only where ``condition`` holds for the pane now; otherwise say what stood in the way."""
+    names = ("@covey_id", "@covey_epoch", "@covey_fence", "pane_dead", "pane_in_mode", "pane_input_off")
+    why = " ".join([DENIED, *(f"#{{{name}}}" for name in names)])
+    deny = line(*denied, ("list-panes", "-t", pane.pane, "-f", _only(pane.pane), "-F", why))
+    blocks = await server.send(*before, ("if-shell", "-F", "-t", pane.pane, condition, change, deny), *also)
+    for block in blocks:
+        _raise(pane, block)
+
+
+def _raise(pane: Pane, block: Block) -> None:
+    if not block.ok and block.text.startswith("can't find"):
+        raise NotFound("the session's pane is gone", "it was closed outside covey")
+    if not block.ok:
+        raise TmuxRefused(block.text)
+    if block.text.startswith(DENIED):
+        raise _denial(pane, block.text.split(" ")[1:])
+
+
+def _denial(pane: Pane, fields: list[str]) -> Refused | NotFound:
+    mark, epoch, fence, dead, in_mode, input_off = fields
+    if mark != pane.spec.id:
+        return NotFound("the pane does not carry this session's mark any more")
+    if dead == "1" and epoch == str(pane.epoch):
+        return Refused("the agent has exited", "respawn the session first")
+    if epoch != str(pane.epoch) or fence != str(pane.fence):
+        return Refused("overtaken: the session was respawned, interrupted or killed meanwhile")
+    if in_mode not in ("", "0"):
+        return Refused("the pane is in copy mode", "leave it (q) and send again")
+    if input_off == "1":
+        return Refused("the pane's input is switched off", "switch it on: tmux select-pane -e")
+    return Refused("the pane is not in the state this needs")
+
+
+async def capture(server: Server, *panes: str, colours: bool = True) -> list[Shot | None]:
+    """What each pane shows now, all in one go; None for a pane that is gone."""
+    shots = []
+    for pane in panes:
+        facts = "#{pane_width} #{pane_height} #{cursor_x} #{cursor_y} #{cursor_flag}"
+        shots.append(
+            server.send(
+                ("capture-pane", "-p", *(["-e"] if colours else []), "-t", pane),
+                ("list-panes", "-t", pane, "-f", _only(pane), "-F", facts),
+            )
+        )
+    return [_shot(blocks) for blocks in await asyncio.gather(*shots)]
+
+
+def _only(pane: str) -> str:
+    """A filter that keeps this pane alone of its window's."""
+    return f"#{{==:#{{pane_id}},{pane}}}"
+
+
+def _shot(blocks: list[Block]) -> Shot | None:
+    if len(blocks) != 2 or not all(block.ok for block in blocks) or not blocks[1].lines:  # noqa: PLR2004
+        return None
+    cols, rows, x, y, visible = map(int, blocks[1].text.split(" "))
+    return Shot(blocks[0].text, cols, rows, (x, y), bool(visible))
+
+
+async def history(server: Server, pane: str, lines: int, *, colours: bool) -> str:
+    """The screen and up to ``lines`` rows above it, read in pages so that no other client waits for long."""
+    flags = ["-e"] if colours else []
+    pages = []
+    (size,) = await server.run(("list-panes", "-t", pane, "-f", _only(pane), "-F", "#{history_size}"))
+    for top in range(min(lines, int(size.text or 0)), 0, -HISTORY_PAGE):
+        bottom = max(top - HISTORY_PAGE, 0) + 1
+        (block,) = await server.run(("capture-pane", "-p", *flags, "-S", f"-{top}", "-E", f"-{bottom}", "-t", pane))
+        pages.append(block.text)
+    (screen,) = await server.run(("capture-pane", "-p", *flags, "-t", pane))
+    return "\n".join([*(page for page in pages if page), screen.text])

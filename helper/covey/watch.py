@@ -1,0 +1,149 @@
+"""What may have changed, and what can be seen. Bells say *look*; eyes say *what*; neither decides anything."""
+
+from __future__ import annotations
+
+import socket
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import partial
+
+from covey import process, state
+from covey.agents import Catalog, Profile
+from covey.errors import Usage
+from covey.models import Identity, Pane, Verdict
+from covey.tmux import panes, screen
+from covey.tmux.server import Server
+
+SUBSCRIPTION = "covey::#{S:#{W:#{P:#{pane_id}#{pane_dead}#{window_activity}#{cursor_x}.#{cursor_y}#{pane_title}}}}"
+CONFIRM = 0.15  # seconds a pause in work must last before it is an end of work: agents clear and redraw
+_BELLS = frozenset(
+    "window-renamed subscription-changed sessions-changed unlinked-window-close window-close exit lost".split()
+)
+
+
+UNREAD = Verdict("unknown", "not-read")
+
+
+class Bells:
+    """Everything that may mean news: tmux's notices, and the deaths of panes' processes."""
+
+    def __init__(self, ring: Callable[[], None]) -> None:
+        self._ring = ring
+        self._deaths = process.Deaths()
+        self._followed: dict[int, Identity] = {}
+
+    def notice(self, name: str, _rest: str) -> None:
+        """For the control client: called with each of tmux's notifications."""
+        if name in _BELLS:
+            self._ring()
+
+    def follow(self, living: Iterable[Pane]) -> None:
+        """Wait for the deaths of these panes' processes, and of no others."""
+        pids = {pane.pid for pane in living if not pane.dead}
+        for pid in self._followed.keys() - pids:
+            self._deaths.forget(self._followed.pop(pid))
+        for pid in pids - self._followed.keys():
+            if identity := process.identify(pid):
+                self._followed[pid] = identity
+                self._deaths.watch(identity, partial(self._died, pid))
+
+    def _died(self, pid: int) -> None:
+        self._followed.pop(pid, None)
+        self._ring()
+
+    def close(self) -> None:
+        self._deaths.close()
+
+
+@dataclass(slots=True)
+class Sight:
+    """The last that was seen of one session."""
+
+    epoch: int
+    key: tuple[object, ...] = ()
+    shot: screen.Screen | None = None
+    changed_at: float = 0.0  # seconds since 1970
+    read_at: float = 0.0
+    verdict: Verdict = UNREAD
+    doubt_since: float = 0.0
+
+
+class Eyes:
+    """Reads the panes whose output changed, all in one go, and remembers what it saw."""
+
+    def __init__(self, server: Server, catalog: Catalog) -> None:
+        self._server = server
+        self._catalog = catalog
+        self._host = socket.gethostname()
+        self.seen: dict[str, Sight] = {}
+
+    def profile(self, name: str) -> Profile:
+        """The agent's profile; one whose file is gone is read by the generic rules."""
+        try:
+            return self._catalog.get(name)
+        except Usage:
+            return self._catalog.get("custom")
+
+    def exact(self, name: str) -> Profile:
+        """The agent's profile, or a sentence with the names there are."""
+        return self._catalog.get(name)
+
+    async def read(self, found: list[Pane]) -> None:
+        """Bring ``seen`` up to these panes."""
+        self.seen = {p.spec.id: self._sight(p) for p in found}
+        stale = [pane for pane in found if not pane.dead and self._stale(pane)]
+        shots = await panes.capture(self._server, *(pane.pane for pane in stale), colours=True)
+        for pane, shot in zip(stale, shots, strict=True):
+            if shot is not None:
+                self.saw(pane, screen.parse(shot.ansi, shot.cols))
+        for pane in found:
+            self._conclude(pane)
+
+    def _sight(self, pane: Pane) -> Sight:
+        old = self.seen.get(pane.spec.id)
+        return old if old and old.epoch == pane.epoch else Sight(pane.epoch, changed_at=pane.active_at)
+
+    def _stale(self, pane: Pane) -> bool:
+        """Whether the pane may show something else than at the last reading: activity is known to a second only."""
+        sight = self.seen[pane.spec.id]
+        return sight.shot is None or sight.key != self._key(pane) or sight.read_at <= pane.active_at + 1
+
+    @staticmethod
+    def _key(pane: Pane) -> tuple[object, ...]:
+        return (pane.active_at, pane.progress, pane.title, pane.cols, pane.rows)
+
+    def saw(self, pane: Pane, shot: screen.Screen) -> None:
+        """Remember a screen that was read, by whomever."""
+        sight = self.seen.setdefault(pane.spec.id, Sight(pane.epoch, changed_at=pane.active_at))
+        if sight.shot is not None and sight.shot.lines != shot.lines:
+            sight.changed_at = time.time()
+        sight.shot, sight.key, sight.read_at = shot, self._key(pane), time.time()
+
+    def judge(self, pane: Pane, shot: screen.Screen | None) -> Verdict:
+        """The state that this screen shows of this pane, by the profile of its agent."""
+        sight = self.seen.get(pane.spec.id)
+        still = time.time() - sight.changed_at if sight and sight.changed_at else None
+        own_title = pane.title not in ("", self._host)
+        evidence = state.Evidence(shot, pane.title, pane.dead, pane.exit if pane.dead else None, still, own_title)
+        return state.judge(evidence, self.profile(pane.spec.agent))
+
+    def _conclude(self, pane: Pane) -> None:
+        sight = self.seen[pane.spec.id]
+        verdict = self.judge(pane, sight.shot)
+        if sight.verdict.state == "working" and verdict.state in ("idle", "unknown"):
+            sight.doubt_since = sight.doubt_since or time.time()
+            if time.time() - sight.doubt_since < CONFIRM:
+                return
+        sight.doubt_since = 0.0
+        sight.verdict = verdict
+
+    def unsettled(self) -> bool:
+        """Whether time alone may change a verdict: something is starting, or a pause in work is not confirmed."""
+        return any(s.doubt_since or s.verdict.state == "starting" for s in self.seen.values())
+
+    def last_line(self, session: str) -> str:
+        """The last row with something on it."""
+        sight = self.seen.get(session)
+        rows = [row.strip() for row in sight.shot.lines if row.strip()] if sight and sight.shot else []
+        return rows[-1][:200] if rows else ""

@@ -1,0 +1,100 @@
+--- What `:Covey` completes: verbs, sessions, agents, keys and their values. Reads the editor's cache and nothing else.
+local words = require("covey.words")
+
+local M = {}
+
+--- Until the helper has been asked for its profiles.
+local SHIPPED = { "aider", "claude", "codex", "custom", "gemini", "opencode", "pi", "shell", "standin" }
+
+local agents = nil ---@type string[]?
+
+--- The names of the profiles; asked for once a helper runs, for the next time.
+local function agent_names()
+  if not agents and require("covey.rpc").status().ready then
+    require("covey.rpc").call("agents", {}, function(_, result)
+      agents = vim.tbl_map(function(agent)
+        return agent.name
+      end, result or {})
+    end)
+  end
+  return agents and #agents > 0 and agents or SHIPPED
+end
+
+local function session_names()
+  local fleet = require("covey.fleet")
+  if not fleet.connected() then
+    require("covey.rpc").warm()
+  end
+  return fleet.names()
+end
+
+---@param kind covey.Kind?
+---@param lead string
+---@return string[]
+local function values(kind, lead)
+  if type(kind) == "table" then
+    return kind
+  elseif kind == "session" then
+    return vim.tbl_map(words.quote, session_names())
+  elseif kind == "agent" then
+    return agent_names()
+  elseif kind == "directory" then
+    return vim.fn.getcompletion(lead, "dir")
+  end
+  return {}
+end
+
+---@return string[]
+local function starting_with(lead, candidates)
+  return vim.tbl_filter(function(candidate)
+    return vim.startswith(candidate, lead)
+  end, candidates)
+end
+
+--- The keys of a command that were not given yet, as `key=`.
+local function unused_keys(command, given)
+  local keys = {}
+  for key in pairs(command.keys or {}) do
+    if not given.named[key] then
+      table.insert(keys, key == "env" and "env." or key .. "=")
+    end
+  end
+  table.sort(keys)
+  return keys
+end
+
+---@param command covey.Command
+---@param before string The words before the one to complete.
+---@param lead string
+---@return string[]
+local function arguments(command, before, lead)
+  local given = words.sort((words.split(before)), command.keys or {})
+  local key, value = lead:match("^([%a_]+)=(.*)$")
+  if given.argv or (command.raw and #given.list >= command.raw) then
+    return {}
+  elseif key and (command.keys or {})[key] then
+    return vim.tbl_map(function(candidate)
+      return key .. "=" .. candidate
+    end, starting_with(value, values(command.keys[key], value)))
+  end
+  local candidates = vim.list_slice(values((command.args or {})[#given.list + 1], lead))
+  return starting_with(lead, vim.list_extend(candidates, unused_keys(command, given)))
+end
+
+--- As |:command-completion-customlist|.
+---@param lead string
+---@param line string
+---@param position integer
+---@return string[]
+function M.complete(lead, line, position)
+  local typed = line:sub(1, position):match("^.-Cov%a*!?%s+(.*)$") or ""
+  local command = require("covey.command")
+  if not typed:find("%s") then
+    return starting_with(lead, command.names())
+  end
+  local verb, rest = words.first(typed)
+  local known = command.verbs[(verb:gsub("!$", ""))]
+  return known and arguments(known, rest:sub(1, #rest - #lead), lead) or {}
+end
+
+return M

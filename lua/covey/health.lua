@@ -1,0 +1,202 @@
+--- `:checkhealth covey`: every link from the editor to an agent, each with what to do where it is broken. Waits for
+--- nothing longer than five seconds.
+local M = {}
+
+local WAIT = 5000 -- ms for each question
+local LOOK = 20 -- ms between two looks
+local OLDEST_NVIM = "0.10"
+local OLDEST_TMUX = { 3, 2 }
+local OUTPUT = 4096 -- bytes of a program's answer that are read
+
+local function start(name)
+  vim.health.start("covey: " .. name)
+end
+
+--- Ask the helper and wait, but never longer than `WAIT`.
+---@return covey.Error?
+---@return any result
+local function ask(method)
+  local answer
+  require("covey.rpc").call(method, {}, function(err, result)
+    answer = { err = err, result = result }
+  end)
+  vim.wait(WAIT, function()
+    return answer ~= nil
+  end, LOOK)
+  if not answer then
+    return { code = "timeout", message = ("no answer to %q within %d s"):format(method, WAIT / 1000), hint = "" }
+  end
+  return answer.err, answer.result
+end
+
+local function advice(err)
+  return err.hint and err.hint ~= "" and vim.split(err.hint, "\n") or {}
+end
+
+local function editor()
+  start("editor")
+  if vim.fn.has("nvim-" .. OLDEST_NVIM) == 1 then
+    vim.health.ok("Neovim " .. tostring(vim.version()))
+  else
+    vim.health.error(("Neovim %s is older than %s"):format(tostring(vim.version()), OLDEST_NVIM))
+  end
+  if vim.fn.exists(":Covey") ~= 2 then
+    vim.health.error("there is no command :Covey", { "plugin/covey.lua was not sourced; is 'loadplugins' off?" })
+  end
+end
+
+local function options()
+  start("options")
+  local problems = require("covey.config").problems()
+  for _, problem in ipairs(problems) do
+    vim.health.warn(problem, { "see |covey-options|; the default is used" })
+  end
+  if #problems == 0 then
+    vim.health.ok("nothing is wrong with them")
+  end
+end
+
+--- A program's first line, or why there is none: it hangs, fails, or writes without end.
+---@param argv string[]
+---@return string? line
+---@return string? problem
+local function first_line(argv)
+  local seen = ""
+  local ok, running = pcall(vim.system, argv, {
+    timeout = WAIT,
+    stdout = function(_, data)
+      seen = #seen < OUTPUT and seen .. (data or "") or seen
+    end,
+  })
+  if not ok then
+    return nil, "does not start"
+  end
+  vim.wait(WAIT, function()
+    return running:is_closing() or #seen >= OUTPUT
+  end, LOOK)
+  running:kill("sigkill")
+  local line = seen:match("^[^\n]*")
+  return line ~= "" and line or nil, "says nothing"
+end
+
+local function tmux()
+  start("tmux")
+  local name = require("covey.config").get().tmux
+  local path = vim.fn.exepath(vim.fn.expand(name))
+  if path == "" then
+    local where = { "install tmux 3.2 or newer, or set the option `tmux` to its path", "PATH is " .. vim.env.PATH }
+    return vim.health.error(("there is no program %q"):format(name), where)
+  end
+  local line, problem = first_line({ path, "-V" })
+  local major, minor = (line or ""):match("^tmux [%a-]*(%d+)%.(%d+)")
+  if not major then
+    local said = line and ("says %q"):format(line:sub(1, 60)) or problem
+    return vim.health.error(("%s -V %s"):format(path, said), { "set the option `tmux` to a tmux that works" })
+  end
+  local too_old = vim.version.lt({ tonumber(major), tonumber(minor), 0 }, { OLDEST_TMUX[1], OLDEST_TMUX[2], 0 })
+  local say = too_old and vim.health.error or vim.health.ok
+  say(("%s is %s"):format(path, line) .. (too_old and ", older than " .. table.concat(OLDEST_TMUX, ".") or ""))
+end
+
+--- A section of what `doctor` answers: values by name, or a list of lines.
+local function section(name, content)
+  start(name)
+  if type(content) ~= "table" then
+    return vim.health.info(tostring(content))
+  end
+  local keys = vim.tbl_keys(content)
+  table.sort(keys, function(a, b)
+    return tostring(a) < tostring(b)
+  end)
+  for _, key in ipairs(keys) do
+    local value = content[key]
+    local text = type(value) == "table" and vim.inspect(value, { newline = " ", indent = "" }) or tostring(value)
+    vim.health.info(type(key) == "number" and text or ("%s: %s"):format(key, text))
+  end
+end
+
+--- The interpreter, and whether the helper runs in it.
+---@return boolean
+local function helper()
+  start("helper")
+  local python, problem = require("covey.install").python()
+  if not python then
+    vim.health.error(problem.message, advice(problem))
+    return false
+  end
+  vim.health.info("Python: " .. python)
+  vim.health.info("log: " .. require("covey.host").log_path())
+  local err = ask("list")
+  if err then
+    vim.health.error(err.message, advice(err))
+    return false
+  end
+  local info = require("covey.rpc").status().info or {}
+  local names = vim.tbl_keys(info)
+  table.sort(names)
+  for _, name in ipairs(names) do
+    if type(info[name]) ~= "table" then
+      vim.health.info(("%s: %s"):format(name, tostring(info[name])))
+    end
+  end
+  vim.health.ok("it answers")
+  return true
+end
+
+local function doctor()
+  local err, sections = ask("doctor")
+  if err then
+    start("what the helper sees")
+    return vim.health.error(err.message, advice(err))
+  end
+  local names = vim.tbl_keys(sections)
+  table.sort(names)
+  for _, name in ipairs(names) do
+    section(name, sections[name])
+  end
+end
+
+local function agents()
+  start("agents")
+  local err, found = ask("agents")
+  if err then
+    return vim.health.error(err.message, advice(err))
+  end
+  for _, agent in ipairs(found) do
+    if agent.installed then
+      local untested = agent.untested and "; its profile is untested" or ""
+      local version = agent.version and agent.version ~= "" and " " .. agent.version or ""
+      vim.health.ok(("%s%s%s"):format(agent.name, version, untested))
+    else
+      vim.health.info(agent.name .. " is not installed")
+    end
+  end
+end
+
+local function self_test()
+  start("self-test")
+  local err, result = ask("selftest")
+  if err then
+    return vim.health.error("the self-test failed: " .. err.message, advice(err))
+  end
+  for _, check in ipairs(result.checks or {}) do
+    local note = (check.note or "") ~= "" and (": " .. check.note) or ""
+    local say = check.ok and vim.health.ok or vim.health.error
+    say(check.name .. note)
+  end
+  vim.health.info(("a prompt to a session of its own and back: %s ms"):format(tostring(result.ms)))
+end
+
+--- |:checkhealth| covey.
+function M.check()
+  editor()
+  options()
+  tmux()
+  if helper() then
+    doctor()
+    agents()
+    self_test()
+  end
+end
+
+return M

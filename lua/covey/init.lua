@@ -1,0 +1,267 @@
+--- covey's Lua API. Each verb is `require("covey").VERB(opts, cb)`: it returns at once, and `cb(err, result)` comes
+--- later on the main loop. Without a callback an error is shown and a result is not. Where `opts` names no session:
+--- the only one is meant, and of several a picker asks for one. A string in place of `opts` is a name.
+---
+--- `list get names counts statusline` answer at once, from the editor's own cache.
+local M = {}
+
+---@class covey.Named
+---@field name? string Name or id of the session.
+
+---@alias covey.Verb fun(opts?: table|string, cb?: covey.Callback)
+
+local verb = require("covey.verb")
+
+local function call(method, params, cb)
+  require("covey.rpc").call(method, params, cb)
+end
+
+--- Set options; needed for nothing else. Starts nothing.
+---@param opts? covey.Opts
+function M.setup(opts)
+  require("covey.config").setup(opts)
+end
+
+--- Start the helper before it is needed.
+function M.warm()
+  require("covey.rpc").warm()
+end
+
+--- All sessions by name, at once; before the helper is up nil, "not connected". With a callback: asked of the helper.
+---@param _? table
+---@param cb? covey.Callback
+---@return covey.Session[]? sessions not to be changed
+---@return string? reason
+function M.list(_, cb)
+  if cb then
+    return call("list", {}, cb)
+  end
+  return require("covey.fleet").list()
+end
+
+--- One session by its name, else by its id; at once.
+---@param name string
+---@return covey.Session?
+function M.get(name)
+  return require("covey.fleet").get(name)
+end
+
+---@return string[]
+function M.names()
+  return require("covey.fleet").names()
+end
+
+--- How many sessions are in each state, and `total`, `queued`, `unseen`; at once.
+---@return table<string, integer>
+function M.counts()
+  return require("covey.fleet").counts()
+end
+
+--- For a statusline: "" without sessions; at once.
+---@return string
+function M.statusline()
+  return require("covey.statusline").get()
+end
+
+---@class covey.OpenOpts: covey.Named
+---@field agent? string
+---@field cwd? string
+---@field cmd? string[] A command in place of the agent's own.
+---@field prompt? string Sent once the agent is ready.
+---@field env? table<string, string>
+---@field unset? string[]
+---@field on_exit? "keep"|"reap"|"settled"
+---@field restart? "never"|"on_failure"|"always"
+
+--- Open a session. The result is the session.
+---@type fun(opts?: covey.OpenOpts|string, cb?: covey.Callback)
+M.open = verb.starting("open")
+
+--- As open, but a session of that name that lives already is the result.
+---@type fun(opts?: covey.OpenOpts|string, cb?: covey.Callback)
+M.ensure = verb.starting("ensure")
+
+--- As open, for one task: the session is settled once its agent is done.
+---@type fun(opts?: covey.OpenOpts|string, cb?: covey.Callback)
+M.run = verb.starting("run")
+
+---@class covey.SendOpts: covey.Named
+---@field text string Sent as it is; nothing in it is expanded.
+---@field submit? boolean false pastes without Enter.
+---@field when? string
+---@field force? boolean Send over a half-typed draft.
+---@field raw? boolean
+---@field act? string The act's id; asking twice with the same one is harmless.
+
+---@return string a random UUID
+local function act_id()
+  local bytes = vim.uv.random(16)
+  local hex = bytes:gsub(".", function(byte)
+    return ("%02x"):format(byte:byte())
+  end)
+  return ("%s-%s-4%s-8%s-%s"):format(hex:sub(1, 8), hex:sub(9, 12), hex:sub(14, 16), hex:sub(18, 20), hex:sub(21))
+end
+
+--- Send a prompt. The result is a receipt.
+---@param opts covey.SendOpts
+---@param cb? covey.Callback
+function M.send(opts, cb)
+  opts = verb.options(opts)
+  if not opts.text or opts.text == "" then
+    return verb.fail(cb, "usage", "there is nothing to send", "give a text or a range, or write it with :Covey prompt")
+  end
+  local params = vim.tbl_extend("keep", opts, { submit = true, act = act_id() })
+  verb.on_session("send")(params, cb or function(err, receipt)
+    require("covey.rpc").tell(err)
+    if receipt then
+      require("covey.notify").receipt(receipt)
+    end
+  end)
+end
+
+--- Send one text to several sessions, to all where `names` is absent. The result is a list of receipts.
+---@param opts { text: string, names?: string[] }
+---@param cb? covey.Callback
+function M.broadcast(opts, cb)
+  call("broadcast", { text = opts.text, names = opts.names or M.names() }, cb)
+end
+
+--- Start the agent again in its place: `fresh` forgets its conversation, `force` ends one that lives.
+---@type fun(opts?: { name?: string, fresh?: boolean, force?: boolean }|string, cb?: covey.Callback)
+function M.respawn(opts, cb)
+  verb.on_session("respawn")(vim.tbl_extend("force", verb.options(opts), { environ = vim.fn.environ() }), cb)
+end
+
+--- End a session and prove it. The result says what ended and what survived.
+M.kill = verb.on_session("kill")
+--- Stop what the agent is doing.
+M.interrupt = verb.on_session("interrupt")
+--- Choose an option of the dialog that an agent shows: `choice` is its label, its number or "yes", "no".
+M.answer = verb.on_session("answer")
+--- Give a session another name: `new`.
+M.rename = verb.on_session("rename")
+--- The work of a session is done: a sweep may end it.
+M.settle = verb.on_session("settle")
+--- Become the owner of a session that has none.
+M.adopt = verb.on_session("adopt")
+--- What was done with a session, oldest first.
+M.log = verb.on_session("log")
+--- Prompts that wait, as receipts.
+M.queue = verb.on_session("queue")
+--- Why a session is said to be in its state.
+M.explain = verb.on_session("explain")
+--- The rows of a session's screen.
+M.capture = verb.on_session("capture")
+
+--- Leave a session alone in every sweep, or with `on = false` no longer.
+---@type fun(opts?: { name?: string, on?: boolean }|string, cb?: covey.Callback)
+function M.keep(opts, cb)
+  verb.on_session("keep")(vim.tbl_extend("keep", verb.options(opts), { on = true }), cb)
+end
+
+--- Take a prompt back that was not typed yet.
+---@param opts { act: string }
+---@param cb? covey.Callback
+function M.cancel(opts, cb)
+  call("cancel", { act = opts.act }, cb)
+end
+
+--- What a sweep would end and why; with `yes` it does.
+---@param opts? { yes?: boolean }
+---@param cb? covey.Callback
+function M.reap(opts, cb)
+  call("reap", { yes = opts ~= nil and opts.yes == true }, cb)
+end
+
+--- Bring back the sessions that tmux lost.
+---@type covey.Verb
+function M.restore(opts, cb)
+  opts = verb.options(opts)
+  opts.environ = vim.fn.environ()
+  call("restore", opts, cb)
+end
+
+--- The agents covey knows, and which of them are installed here.
+---@type covey.Verb
+function M.agents(_, cb)
+  call("agents", {}, cb)
+end
+
+--- What each session costs.
+---@type covey.Verb
+function M.stats(opts, cb)
+  call("stats", verb.options(opts), cb)
+end
+
+--- Watch a session in a float; focus stays where it is unless `focus` is set.
+M.preview = verb.in_window(function(session, opts)
+  require("covey.ui.preview").open(session, opts)
+end)
+
+--- Type into a session, in a `style` of window.
+M.attach = verb.in_window(function(session, opts)
+  require("covey.ui.attach").open(session, opts)
+end)
+
+--- Write a prompt in a buffer.
+M.prompt = verb.in_window(function(session, opts)
+  require("covey.ui.prompt").open(session, opts)
+end)
+
+--- The fleet in one buffer.
+---@type covey.Verb
+function M.board(opts)
+  require("covey.ui.board").open(verb.options(opts))
+end
+
+--- Choose a session and attach to it.
+---@type covey.Verb
+function M.pick(_, cb)
+  M.list({}, function(err, sessions)
+    if err then
+      return (cb or require("covey.rpc").tell)(err)
+    end
+    verb.choose(sessions, cb, function(session)
+      M.attach(session.id, cb)
+    end)
+  end)
+end
+
+local function go(session, cb)
+  if not session then
+    return verb.fail(cb, "not_found", "there is no session to go to", "open one with :Covey open")
+  end
+  M.attach(session.id, cb)
+end
+
+--- Attach to the session `count` places further.
+---@type fun(opts?: { count?: integer }, cb?: covey.Callback)
+function M.next(opts, cb)
+  go(require("covey.fleet").beside((opts or {}).count or 1), cb)
+end
+
+--- Attach to the session `count` places before.
+---@type fun(opts?: { count?: integer }, cb?: covey.Callback)
+function M.prev(opts, cb)
+  go(require("covey.fleet").beside(-((opts or {}).count or 1)), cb)
+end
+
+--- Attach to the session looked at before this one.
+---@type covey.Verb
+function M.last(_, cb)
+  go(require("covey.fleet").last(), cb)
+end
+
+--- Build the helper's own Python environment.
+---@type covey.Verb
+function M.install(opts, cb)
+  require("covey.install").install(opts, cb)
+end
+
+--- |:checkhealth| covey.
+---@type covey.Verb
+function M.health()
+  vim.cmd.checkhealth("covey")
+end
+
+return M

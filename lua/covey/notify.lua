@@ -1,0 +1,119 @@
+--- What covey says, and when it keeps quiet.
+local M = {}
+
+local TITLE = "covey"
+local REMEMBERED = 200 -- keys of messages that are shown once
+
+local LEVEL = vim.log.levels
+local NAMES = { debug = LEVEL.DEBUG, info = LEVEL.INFO, warn = LEVEL.WARN, error = LEVEL.ERROR, off = LEVEL.OFF }
+
+---@type table<string, integer> What became of a prompt, where a person should know.
+local OUTCOMES = {
+  held = LEVEL.WARN,
+  refused = LEVEL.ERROR,
+  failed = LEVEL.ERROR,
+  dropped = LEVEL.WARN,
+  unconfirmed = LEVEL.WARN,
+  undelivered = LEVEL.WARN,
+}
+
+local said = {} ---@type table<string, boolean>
+local count = 0
+
+--- Whether `key` is new; it is old from now on.
+local function first(key)
+  if said[key] then
+    return false
+  end
+  if count >= REMEMBERED then
+    said, count = {}, 0
+  end
+  said[key], count = true, count + 1
+  return true
+end
+
+local function show(message, level)
+  vim.schedule(function()
+    vim.notify(message, level, { title = TITLE })
+  end)
+end
+
+--- The answer to something a person did: always shown.
+---@param message string
+function M.say(message)
+  show(message, LEVEL.INFO)
+end
+
+--- Lines that were asked for, as |:messages| keeps them.
+---@param lines string[]
+function M.print(lines)
+  vim.api.nvim_echo({ { table.concat(lines, "\n") } }, true, {})
+end
+
+---@param message string
+function M.warn(message)
+  show(message, LEVEL.WARN)
+end
+
+--- A failure as a sentence. One that several calls share (`once`) is shown a single time.
+---@param err covey.Error
+function M.error(err)
+  if not err.once or first(err.once) then
+    show(M.sentence(err), LEVEL.ERROR)
+  end
+end
+
+--- The words of an error: what happened, and where there is one, the way out.
+---@param err covey.Error
+---@return string
+function M.sentence(err)
+  local hint = err.hint and err.hint ~= "" and ("\n" .. err.hint) or ""
+  return TITLE .. ": " .. err.message .. hint
+end
+
+--- What the helper wants to be known; shown from `notify.level` upwards.
+---@param data { level?: string, message: string }
+function M.notice(data)
+  local level = NAMES[data.level or "info"] or LEVEL.INFO
+  if level >= NAMES[require("covey.config").get().notify.level] then
+    show(TITLE .. ": " .. data.message, level)
+  end
+end
+
+--- What became of a prompt, if it is not what was wanted. The same outcome of the same act is told once.
+---@param receipt covey.Receipt
+function M.receipt(receipt)
+  local level = OUTCOMES[receipt.outcome]
+  if level and first(receipt.id .. receipt.outcome) then
+    local session = require("covey.fleet").get(receipt.session)
+    local name = receipt.name or (session and session.name) or receipt.session
+    local reason = (receipt.reason or "") ~= "" and (": " .. receipt.reason) or ""
+    show(("covey: prompt to %s %s%s"):format(name, receipt.outcome, reason), level)
+  end
+end
+
+---@param exit { code?: integer, signal?: integer }?
+---@return string
+function M.ending(exit)
+  if not exit or (exit.code == nil and exit.signal == nil) then
+    return "exited"
+  end
+  return exit.signal and ("ended by signal %d"):format(exit.signal) or ("exited (%d)"):format(exit.code)
+end
+
+--- An event of a session, if `notify.events` names what it did.
+---@param event string
+---@param session covey.Session
+function M.event(event, session)
+  local kind = event == "State" and session.state or event:lower()
+  if not vim.tbl_contains(require("covey.config").get().notify.events, kind) then
+    return
+  end
+  local failed = kind == "exited" and session.exit and session.exit.code ~= 0
+  local what = ({ exited = M.ending(session.exit), blocked = "waits for you", idle = "is done" })[kind]
+    or ("is " .. kind)
+  local level = (failed or kind == "lost" or kind == "blocked") and LEVEL.WARN or LEVEL.INFO
+  show(("covey: %s %s"):format(session.name, what), level)
+end
+
+return M

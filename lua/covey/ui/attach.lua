@@ -1,0 +1,203 @@
+--- A session to type into: a real terminal on `tmux attach`, in a float, a split or a tab page. Every key but those of
+--- `config.keys.attach` reaches the agent. Closing the window only detaches.
+local M = {}
+
+---@class covey.AttachOpts
+---@field style ("float"|"split"|"vsplit"|"tab")?
+
+---@class covey.Attached
+---@field session covey.Session
+---@field opts covey.AttachOpts
+---@field buf integer
+---@field job integer?
+---@field typing boolean whether the person was in terminal mode when they left the window
+---@field float covey.Float?
+
+local shown = {} ---@type table<string, covey.Attached>
+local asked = {} ---@type table<string, boolean> sessions whose command is on its way
+
+local function leaving()
+  return vim.v.exiting ~= vim.NIL
+end
+
+local function window_of(view)
+  return view and vim.api.nvim_buf_is_valid(view.buf) and vim.fn.win_findbuf(view.buf)[1] or nil
+end
+
+local function keys(view)
+  local function close()
+    vim.api.nvim_buf_delete(view.buf, { force = true })
+  end
+  return require("covey.ui.keys").chosen("attach", {
+    { name = "leave", mode = "t", desc = "leave terminal mode", run = "<C-\\><C-n>" },
+    { name = "close", lhs = "q", desc = "detach and close", run = close },
+  })
+end
+
+local function forget(view)
+  if shown[view.session.id] == view then
+    shown[view.session.id] = nil
+  end
+end
+
+local function in_float(view)
+  local size = require("covey.config").get().float
+  view.float = require("covey.ui.float").open({
+    focus = true,
+    title = require("covey.ui.label").title(view.session),
+    place = function()
+      return { width = size.width, height = size.height, border = size.border }
+    end,
+  })
+  view.buf = view.float and view.float.buf
+end
+
+local COMMANDS = { split = "new", vsplit = "vnew", tab = "tabnew" }
+
+--- Make the view's window and move into it; false where there is no room for a float.
+local function open_window(view, style)
+  if style == "float" then
+    in_float(view)
+    return view.buf ~= nil
+  end
+  vim.cmd[COMMANDS[style]]()
+  view.buf = vim.api.nvim_get_current_buf()
+  return true
+end
+
+local function last_words(buf)
+  local lines = vim.api.nvim_buf_is_valid(buf) and vim.api.nvim_buf_get_lines(buf, 0, -1, false) or {}
+  for index = #lines, 1, -1 do
+    if lines[index]:find("%S") and not lines[index]:find("^%[Process exited") then
+      return vim.trim(lines[index])
+    end
+  end
+  return "no reason given"
+end
+
+--- The client ended: because the person detached, or because the session or its server went.
+local function ended(view, code)
+  if leaving() or view.stopped then
+    return
+  end
+  forget(view)
+  if code ~= 0 and vim.api.nvim_buf_is_valid(view.buf) then
+    require("covey.notify").warn(("covey: %s: %s"):format(view.session.name, last_words(view.buf)))
+  end
+  if vim.api.nvim_buf_is_valid(view.buf) then
+    vim.api.nvim_buf_delete(view.buf, { force = true })
+  end
+end
+
+local function start_job(view, plan)
+  local options = {
+    env = next(plan.env or {}) and plan.env or nil,
+    on_exit = function(_, code)
+      ended(view, code)
+    end,
+  }
+  if vim.fn.has("nvim-0.11") == 1 then
+    return vim.fn.jobstart(plan.argv, vim.tbl_extend("force", options, { term = true }))
+  end
+  return vim.fn.termopen(plan.argv, options)
+end
+
+--- Come back as one left: typing, or reading where one was.
+local function remember_mode(view)
+  local group = vim.api.nvim_create_augroup("covey.attach." .. view.buf, { clear = true })
+  local function on(event, act)
+    vim.api.nvim_create_autocmd(event, { group = group, buffer = view.buf, callback = act })
+  end
+  on("WinLeave", function()
+    view.typing = vim.fn.mode() == "t"
+  end)
+  on("WinEnter", function()
+    if view.typing then
+      vim.cmd.startinsert()
+    end
+  end)
+  on("BufWipeout", function()
+    forget(view)
+    vim.api.nvim_del_augroup_by_id(group)
+  end)
+end
+
+local function dress(view)
+  local buf = view.buf
+  vim.bo[buf].bufhidden = "wipe"
+  vim.bo[buf].modified = false
+  vim.bo[buf].filetype = "covey-attach"
+  vim.b[buf].covey_session = view.session.id
+  pcall(vim.api.nvim_buf_set_name, buf, "covey://attach/" .. view.session.id)
+  require("covey.ui.keys").set(buf, keys(view))
+end
+
+--- A running job stops `:wqa` (E948), so clients are told to go before Neovim looks. Where it then stays after all,
+--- because some file was not saved, they come back.
+local function watch_exit()
+  local group = vim.api.nvim_create_augroup("covey.attach", { clear = true })
+  vim.api.nvim_create_autocmd("ExitPre", {
+    group = group,
+    callback = function()
+      for _, view in pairs(shown) do
+        M._pause(view)
+      end
+    end,
+  })
+end
+
+function M._pause(view)
+  view.stopped = true
+  vim.fn.jobstop(view.job)
+  vim.schedule(function()
+    if leaving() then
+      return
+    end
+    forget(view)
+    if vim.api.nvim_buf_is_valid(view.buf) then
+      vim.api.nvim_buf_delete(view.buf, { force = true })
+    end
+    M.open(view.session, view.opts)
+  end)
+end
+
+local function start(session, plan, opts)
+  local view = { session = session, opts = opts, typing = true }
+  if not open_window(view, opts.style or require("covey.config").get().attach.style) then
+    return
+  end
+  watch_exit()
+  view.job = start_job(view, plan)
+  shown[session.id] = view
+  dress(view)
+  remember_mode(view)
+  vim.cmd.startinsert()
+end
+
+--- Move to where a session is attached already; false where it is not.
+local function go_to(id)
+  local win = window_of(shown[id])
+  if win then
+    vim.api.nvim_set_current_win(win)
+  end
+  return win ~= nil
+end
+
+--- Attach to a session, or go to the window where it is attached already.
+---@param session covey.Session
+---@param opts covey.AttachOpts?
+function M.open(session, opts)
+  if go_to(session.id) or asked[session.id] then
+    return
+  end
+  asked[session.id] = true
+  require("covey.rpc").call("attach", { name = session.id }, function(err, plan)
+    asked[session.id] = nil
+    if err then
+      return require("covey.notify").error(err)
+    end
+    start(session, plan, opts or {})
+  end)
+end
+
+return M

@@ -1,0 +1,114 @@
+--- The kinds of verbs that `require("covey")` is made of: which session is meant, and what goes with the call.
+local M = {}
+
+local function call(method, params, cb)
+  require("covey.rpc").call(method, params, cb)
+end
+
+--- Options as a table of the caller's own; a string is a name.
+---@return table
+function M.options(opts)
+  return type(opts) == "string" and { name = opts } or vim.deepcopy(opts or {})
+end
+
+--- Answer with an error.
+---@param cb? covey.Callback
+function M.fail(cb, code, message, hint)
+  (cb or require("covey.rpc").tell)({ code = code, message = message, hint = hint or "" })
+end
+
+--- Ask for one of several sessions; giving up on it is no error, and nothing happens.
+---@param sessions covey.Session[]
+---@param cb? covey.Callback
+---@param act fun(session: covey.Session)
+function M.choose(sessions, cb, act)
+  if #sessions == 0 then
+    M.fail(cb, "not_found", "there is no session yet", "open one with :Covey open")
+  elseif #sessions == 1 then
+    act(sessions[1])
+  else
+    require("covey.ui.picker").session({}, function(session)
+      if session then
+        act(session)
+      end
+    end)
+  end
+end
+
+--- Call `act` with the session that `opts` means.
+---@param opts covey.Named
+---@param cb? covey.Callback
+---@param act fun(session: covey.Session)
+function M.with_session(opts, cb, act)
+  local fleet = require("covey.fleet")
+  local cached = opts.name and fleet.get(opts.name)
+  if cached then
+    return act(cached)
+  end
+  local sessions = fleet.list()
+  if not opts.name and sessions then
+    return M.choose(sessions, cb, act)
+  end
+  call(opts.name and "get" or "list", opts.name and { name = opts.name }, function(err, result)
+    if err then
+      (cb or require("covey.rpc").tell)(err)
+    elseif opts.name then
+      act(result)
+    else
+      M.choose(result, cb, act)
+    end
+  end)
+end
+
+--- A verb that hands its options on. A name goes as it was given: the helper knows what it means by now.
+---@return covey.Verb
+function M.on_session(method)
+  return function(opts, cb)
+    opts = M.options(opts)
+    if opts.name then
+      return call(method, opts, cb)
+    end
+    M.with_session(opts, cb, function(session)
+      call(method, vim.tbl_extend("force", opts, { name = session.id }), cb)
+    end)
+  end
+end
+
+--- A verb that shows a session in a window of ours.
+---@param show fun(session: covey.Session, opts: table)
+---@return covey.Verb
+function M.in_window(show)
+  return function(opts, cb)
+    opts = M.options(opts)
+    M.with_session(opts, cb, function(session)
+      require("covey.fleet").visit(session.id)
+      show(session, opts)
+      if cb then
+        cb(nil, session)
+      end
+    end)
+  end
+end
+
+--- Where a session starts, by the option `cwd`.
+local function directory()
+  local where = require("covey.config").get().cwd
+  if vim.is_callable(where) then
+    return where()
+  end
+  return where == "root" and vim.fs.root(0, { ".git", ".hg", ".jj" }) or vim.fn.getcwd()
+end
+
+--- A verb that starts a session, with this editor's environment for the agent.
+---@return covey.Verb
+function M.starting(method)
+  return function(opts, cb)
+    opts = M.options(opts)
+    opts.cwd = vim.fs.normalize(vim.fn.fnamemodify(vim.fs.normalize(opts.cwd or directory()), ":p"))
+    opts.environ = vim.fn.environ()
+    opts.env = opts.env and next(opts.env) and opts.env or nil
+    call(method, opts, cb)
+  end
+end
+
+return M

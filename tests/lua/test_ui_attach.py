@@ -1,0 +1,125 @@
+"""Attach: a terminal whose keys are the agent's, and which never holds the editor back."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from stage import Stage, session
+
+if TYPE_CHECKING:
+    from editor import Editor
+
+FIX = session("fix")
+ECHO = ["sh", "-c", "stty raw -echo; echo \"ready $MARK\"; exec cat -v"]
+
+
+@pytest.fixture
+def stage(nvim: Editor) -> Stage:
+    made = Stage(nvim)
+    made.fleet(FIX)
+    made.answer("attach", {"argv": ECHO, "env": {"MARK": "here"}})
+    return made
+
+
+def attach(nvim: Editor, style: str = "float") -> None:
+    nvim.lua("require('covey.ui.attach').open(...)", FIX, {"style": style})
+    nvim.wait(lambda: "ready here" in nvim.screen())
+
+
+@pytest.mark.parametrize("style", ["float", "split", "vsplit", "tab"])
+def test_every_key_reaches_the_agent(stage: Stage, nvim: Editor, style: str) -> None:
+    attach(nvim, style)
+    assert nvim.eval("mode()") == "t"
+    nvim.keys("hello<Esc><C-c><C-h><C-b>")
+    nvim.wait(lambda: "hello^[^C^H^B" in nvim.screen())
+    nvim.keys("<C-\\><C-n>")
+    nvim.wait(lambda: nvim.eval("mode(1)") == "nt")
+
+
+@pytest.mark.parametrize("style", ["float", "split", "vsplit", "tab"])
+@pytest.mark.parametrize("how", ["quit", "close", "bdelete!", "lua vim.api.nvim_win_close(0, true)"])
+def test_closing_the_window_detaches(stage: Stage, nvim: Editor, style: str, how: str) -> None:
+    before = len(nvim.vim.windows)
+    attach(nvim, style)
+    pid = nvim.eval("jobpid(b:terminal_job_id)")
+    nvim.keys("<C-\\><C-n>")
+    nvim.wait(lambda: nvim.eval("mode(1)") == "nt")
+    nvim.cmd(how)
+    nvim.wait(f"vim.uv.kill({pid}, 0) ~= 0")
+    nvim.wait(lambda: len(nvim.vim.windows) == before)
+    assert nvim.messages() == ""
+    assert nvim.lua("return #vim.tbl_filter(function(b) return vim.bo[b].buftype == 'terminal' end,"
+                    " vim.api.nvim_list_bufs())") == 0
+    attach(nvim, style)
+
+
+@pytest.mark.parametrize("style", ["float", "split", "tab"])
+def test_the_end_of_the_client_closes_the_window(stage: Stage, nvim: Editor, style: str) -> None:
+    stage.answer("attach", {"argv": ["sh", "-c", "echo ready here; read line"], "env": {}})
+    attach(nvim, style)
+    nvim.keys("<CR>")
+    nvim.wait(lambda: len(nvim.vim.windows) == 1)
+    assert nvim.messages() == ""
+
+
+def test_a_client_that_fails_is_quoted(stage: Stage, nvim: Editor) -> None:
+    stage.answer("attach", {"argv": ["sh", "-c", "echo no such session; exit 1"], "env": {}})
+    nvim.lua("require('covey.ui.attach').open(...)", FIX, {"style": "float"})
+    nvim.wait(lambda: "no such session" in nvim.messages())
+    assert len(nvim.vim.windows) == 1
+
+
+@pytest.mark.parametrize("style", ["float", "split", "tab"])
+@pytest.mark.parametrize("how", ["wqa", "qa", "q | q", "xa", "confirm wqa"])
+def test_never_stops_the_editor_from_leaving(stage: Stage, nvim: Editor, style: str, how: str) -> None:
+    attach(nvim, style)
+    nvim.keys("<C-\\><C-n>")
+    nvim.wait(lambda: nvim.eval("mode(1)") == "nt")
+    assert nvim.quit(how) == 0
+    assert "Error" not in nvim.stderr()
+
+
+def test_comes_back_when_the_editor_does_not_leave_after_all(stage: Stage, nvim: Editor) -> None:
+    nvim.cmd("call setline(1, 'not saved')")
+    attach(nvim)
+    nvim.lua("pcall(vim.cmd, 'qa')")
+    nvim.wait(lambda: len(stage.asked("attach")) == 2)
+    nvim.wait(lambda: "ready here" in nvim.screen())
+    assert len(nvim.vim.windows) == 2
+
+
+def test_the_same_session_twice_is_one_window(stage: Stage, nvim: Editor) -> None:
+    attach(nvim, "vsplit")
+    there = nvim.eval("win_getid()")
+    nvim.cmd("stopinsert | wincmd p")
+    nvim.lua("require('covey.ui.attach').open(...)", FIX, {"style": "float"})
+    assert nvim.eval("win_getid()") == there
+    assert len(stage.asked("attach")) == 1
+
+
+def test_asked_twice_at_once_is_one_window(stage: Stage, nvim: Editor) -> None:
+    nvim.lua("for _ = 1, 2 do require('covey.ui.attach').open(...) end", FIX)
+    nvim.wait(lambda: "ready here" in nvim.screen())
+    assert len(stage.asked("attach")) == 1
+
+
+def test_the_mode_is_as_it_was_left(stage: Stage, nvim: Editor) -> None:
+    nvim.cmd("tnoremap <C-w> <Cmd>wincmd p<CR>")
+    attach(nvim, "vsplit")
+    nvim.keys("<C-w>")
+    nvim.wait(lambda: nvim.eval("mode()") == "n")
+    nvim.cmd("wincmd p")
+    nvim.wait(lambda: nvim.eval("mode()") == "t")
+    nvim.keys("<C-\\><C-n>")
+    nvim.wait(lambda: nvim.eval("mode(1)") == "nt")
+    nvim.cmd("wincmd p | wincmd p")
+    nvim.lua("vim.wait(50)")
+    assert nvim.eval("mode(1)") == "nt"
+
+
+def test_an_error_of_the_helper_is_a_sentence(stage: Stage, nvim: Editor) -> None:
+    stage.fail("attach", "no session is called fix")
+    nvim.lua("require('covey.ui.attach').open(...)", FIX)
+    nvim.wait(lambda: "no session is called fix" in nvim.messages())
+    assert len(nvim.vim.windows) == 1
