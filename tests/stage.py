@@ -69,7 +69,7 @@ class Stage:
         self.emit("Fleet", {"sessions": list(sessions)})
 
     def emit(self, event: str, data: dict[str, Any]) -> None:
-        self.nvim.lua("stage.emit(...)", event, data)
+        self.nvim.lua("stage.emit(...)", event, _plain(data))
 
     def answer(self, method: str, result: Any) -> None:
         self.nvim.lua("local method, result = ... stage.answers[method] = result", method, result)
@@ -98,3 +98,10 @@ class Stage:
         while lines and not lines[-1]:
             lines.pop()
         return lines
+
+
+def _plain(value: Any) -> Any:
+    """Without JSON's nulls, which never come past ``covey.rpc``."""
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items() if item is not None}
+    return [_plain(item) for item in value] if isinstance(value, list) else value

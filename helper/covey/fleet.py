@@ -12,6 +12,7 @@ import signal
 import unicodedata
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any
 
 from covey import registry
@@ -25,6 +26,7 @@ from covey.tmux import panes
 
 STATUS_TRIES = 8  # readings of a dead pane without a status, each after a nudge of its server
 STATUS_PAUSE = 0.004  # seconds between them: tmux answers a nudge in about 2 ms
+GIVEN_UP = 30.0  # seconds after which a session that was recorded and never seen in tmux is taken for given up
 REVIVE_TRIES, REVIVE_PAUSE = 20, 0.05  # a living server makes its socket anew on SIGUSR1
 
 Emit = Callable[[str, str, dict[str, Any]], None]
@@ -41,6 +43,7 @@ class Fleet:
         self.lock = lane(kit, FLEET)
         self._looking = asyncio.Lock()
         self._server: Identity | None = None
+        self._finished: set[str] = set()  # ended by this helper: a look that began before may still see them
         self.panes: dict[str, Pane] = {}
         self.views: dict[str, View] = {}
         self.sessions: dict[str, Session] = {}
@@ -50,12 +53,13 @@ class Fleet:
     async def refresh(self) -> dict[str, View]:
         """Read everything once and say what changed. What could not be read is shown as unknown."""
         async with self._looking:
+            records = await self._records()  # before looking: what ends meanwhile is missed, not revived
             try:
                 found = await self._look()
             except (TmuxTimeout, ServerLost, Unavailable, TmuxRefused) as error:
                 self._doubt(error)
                 return self.views
-            await self._merge(found)
+            await self._merge(found, records)
         return self.views
 
     async def _look(self) -> list[Pane]:
@@ -112,21 +116,41 @@ class Fleet:
                 evidence = {"state": "unknown", "rule": error.code, "excerpt": error.message, "background": 0}
                 self._show(replace(old, state="unknown", since=now(), evidence=evidence))
 
-    async def _merge(self, found: list[Pane]) -> None:
+    async def _records(self) -> dict[str, Record]:
+        return {record.spec.id: record for record in await asyncio.to_thread(self._kit.store.sessions)}
+
+    async def _merge(self, found: list[Pane], records: dict[str, Record]) -> None:
         await self._kit.eyes.read(found)
-        records = {r.spec.id: r for r in await asyncio.to_thread(self._kit.store.sessions)}
         counts = await asyncio.to_thread(self._kit.outbox.counts)
-        self.panes = {pane.spec.id: pane for pane in found}
-        for pane in found:
-            await self._show_pane(pane, records.get(pane.spec.id), counts.get(pane.spec.id, 0))
-        missing = [record for id_, record in records.items() if id_ not in self.panes]
-        closed = await self._closed_outside([r for r in missing if self._server and r.server in (None, self._server)])
+        self.panes = {pane.spec.id: pane for pane in found if pane.spec.id not in self._finished}
+        for session, pane in self.panes.items():
+            await self._show_pane(pane, records.get(session), counts.get(session, 0))
+        missing = await self._missing(records)
         for record in missing:
-            if record.spec.id not in closed:
-                self._show_lost(record, counts.get(record.spec.id, 0))
-        known = self.panes.keys() | {r.spec.id for r in missing} - closed
-        for gone in self.views.keys() - known:
+            self._show_lost(record, counts.get(record.spec.id, 0))
+        for gone in self.views.keys() - self.panes.keys() - {record.spec.id for record in missing}:
             self.forget(gone, "closed outside covey")
+
+    async def _missing(self, records: dict[str, Record]) -> list[Record]:
+        """Sessions that should be and are not, because their server went away.
+
+        Those that the very server that had them, asked twice, has no more were closed outside; one that was never
+        seen in tmux is being opened by somebody right now, or was given up.
+        """
+        if not records.keys() - self.panes.keys():
+            return []
+        missing = [record for session, record in (await self._records()).items() if session not in self.panes]
+        closed = [record for record in missing if self._server and record.server == self._server]
+        if closed:
+            again, _ = await panes.look(self._wire)
+            here = {pane.spec.id for pane in again}
+            for record in closed:
+                if record.spec.id not in here:
+                    await self.finish(record.spec.id, "closed outside covey")
+        for record in missing:
+            if record.server is None and _seconds_since(record.spec.created) > GIVEN_UP:
+                await self.finish(record.spec.id, "it was never started")
+        return [record for record in missing if record.server not in (None, self._server)]
 
     async def _show_pane(self, pane: Pane, record: Record | None, queued: int) -> None:
         sight = self._kit.eyes.seen[pane.spec.id]
@@ -148,18 +172,6 @@ class Fleet:
         old = self.views.get(record.spec.id)
         since = old.since if old and old.state == "lost" else now()
         self._show(registry.lost(record.spec, record.epoch, since, queued=queued))
-
-    async def _closed_outside(self, suspects: list[Record]) -> set[str]:
-        """Those that the same server, asked again while nobody opens anything, still does not have."""
-        if not suspects:
-            return set()
-        async with self.lock:
-            found, _ = await panes.look(self._wire)
-        here = {pane.spec.id for pane in found}
-        closed = {record.spec.id for record in suspects} - here
-        for session in closed:
-            await self.finish(session, "closed outside covey")
-        return closed
 
     def _show(self, view: View) -> None:
         old = self.views.get(view.id)
@@ -207,6 +219,7 @@ class Fleet:
                 await self._wire.start()
 
     async def finish(self, session: str, reason: str) -> None:
+        self._finished.add(session)
         await asyncio.to_thread(self._kit.store.end_session, session, reason)
         for receipt in await asyncio.to_thread(self._kit.outbox.undelivered, session):
             self._told(receipt)
@@ -219,6 +232,10 @@ class Fleet:
         self.panes.pop(session, None)
         if view is not None:
             self._emit("Gone", session, {"id": session, "name": view.name, "reason": reason})
+
+
+def _seconds_since(moment: str) -> float:
+    return (datetime.now(UTC) - datetime.fromisoformat(moment)).total_seconds()
 
 
 def _event(old: View | None, view: View) -> str:

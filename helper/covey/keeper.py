@@ -53,8 +53,8 @@ class Keeper:
                     return self._fleet.find(request.name), False
                 except NotFound:
                     pass
-            await self._fleet.start_server()
             spec = await self._spec(request)
+            await self._fleet.start_server()
             await self._create(spec, request.caller)
         await self._fleet.refresh()
         return self._fleet.views[spec.id], True

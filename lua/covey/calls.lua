@@ -2,7 +2,8 @@
 local M = {}
 
 --- Calls that change nothing: a host that dies in the middle of one leaves no question open.
-local READS = "list get snapshot capture attach preview unpreview log queue explain agents doctor selftest stats"
+local READS =
+  "list get snapshot capture attach preview unpreview log queue explain agents doctor selftest stats idle wait"
 
 local pending = {} ---@type table<integer, { method: string, cb: covey.Callback }>
 local minted = 0

@@ -137,6 +137,11 @@ local function starting(desc, verb, what)
   }
 end
 
+--- How a receipt reads; what went wrong is a notice already.
+local function told_receipt(receipt)
+  return require("covey.notify").receipt(receipt) and {} or report.receipt(receipt)
+end
+
 --- The text of a sending verb: its words, else the range.
 local function text_of(context, typed)
   return typed ~= "" and typed or (context.range > 0 and require("covey.context").range(context)) or ""
@@ -179,7 +184,7 @@ M.verbs = {
         return "nothing to send: :Covey send NAME TEXT, or with a range"
       end
       local opts = { name = name ~= "" and name or nil, text = text, submit = not context.bang }
-      covey().send(opts, telling(report.receipt))
+      covey().send(opts, telling(told_receipt))
     end,
   },
   broadcast = {
@@ -227,7 +232,7 @@ M.verbs = {
   next = moving("attach to the next session", "next"),
   prev = moving("attach to the previous session", "prev"),
   last = bare("attach to the session before this one", "last"),
-  queue = named("prompts that wait", "queue", report.table_of({ "id", "outcome", "reason", "bytes" }, "nothing waits")),
+  queue = named("prompts that wait", "queue", report.table_of({ "act", "outcome", "reason", "text" }, "nothing waits")),
   cancel = {
     desc = "take back a prompt",
     args = { "free" },
@@ -238,19 +243,18 @@ M.verbs = {
       covey().cancel({ act = context.words.list[1] }, telling(report.receipt))
     end,
   },
-  log = named("what was done with a session", "log", report.table_of({ "at", "event", "detail" }, "nothing yet")),
+  log = named("what was done with a session", "log", report.story),
   explain = named("why a session is in its state", "explain", report.explained),
   agents = bare("the agents covey knows", "agents", report.agents),
-  stats = bare(
-    "what each session costs",
-    "stats",
-    report.table_of({ "name", "cpu", "memory", "processes" }, "no session")
-  ),
-  restore = bare(
-    "bring back what tmux lost",
-    "restore",
-    report.table_of({ "name", "agent", "state" }, "nothing to restore")
-  ),
+  stats = bare("what each session costs", "stats", report.stats),
+  restore = {
+    desc = "what tmux lost",
+    bang = "brings it back",
+    run = function(context)
+      local reads = report.table_of({ "name", "agent", "state", "error" }, "nothing to restore")
+      covey().restore({ yes = context.bang }, telling(reads))
+    end,
+  },
   install = bare("build the helper's own Python environment", "install"),
   health = bare("check everything", "health"),
 }

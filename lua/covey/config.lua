@@ -232,7 +232,7 @@ function M.for_helper()
     tmux = config.tmux,
     default_agent = config.default_agent,
     on_exit = config.on_exit,
-    agents_dir = vim.fn.expand(config.agents_dir),
+    agents_dirs = config.agents_dir ~= "" and { vim.fs.normalize(config.agents_dir) } or {},
     log_level = config.log_level,
     history_limit = config.history_limit,
     preview_interval = config.preview.interval,

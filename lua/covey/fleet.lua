@@ -168,7 +168,7 @@ function M.apply(event)
     by_id[event.data.id] = nil
     arrange()
   elseif event.event == "Receipt" then
-    require("covey.notify").receipt(event.data)
+    require("covey.notify").heard(event.data)
   else
     by_id[event.data.id] = event.data
     arrange()

@@ -6,6 +6,7 @@ local WAIT = 5000 -- ms for each question
 local LOOK = 20 -- ms between two looks
 local OLDEST_NVIM = "0.10"
 local OLDEST_TMUX = { 3, 2 }
+local APART = { agents = true, problems = true, covey = true } -- what doctor says and others show
 local OUTPUT = 4096 -- bytes of a program's answer that are read
 
 local function start(name)
@@ -98,11 +99,11 @@ local function tmux()
   say(("%s is %s"):format(path, line) .. (too_old and ", older than " .. table.concat(OLDEST_TMUX, ".") or ""))
 end
 
---- A section of what `doctor` answers: values by name, or a list of lines.
+--- A section of what `doctor` answers, by name.
 local function section(name, content)
   start(name)
-  if type(content) ~= "table" then
-    return vim.health.info(tostring(content))
+  if content.ok == false then
+    vim.health.error("not as it should be")
   end
   local keys = vim.tbl_keys(content)
   table.sort(keys, function(a, b)
@@ -111,7 +112,7 @@ local function section(name, content)
   for _, key in ipairs(keys) do
     local value = content[key]
     local text = type(value) == "table" and vim.inspect(value, { newline = " ", indent = "" }) or tostring(value)
-    vim.health.info(type(key) == "number" and text or ("%s: %s"):format(key, text))
+    vim.health.info(("%s: %s"):format(key, text))
   end
 end
 
@@ -152,7 +153,12 @@ local function doctor()
   local names = vim.tbl_keys(sections)
   table.sort(names)
   for _, name in ipairs(names) do
-    section(name, sections[name])
+    if not APART[name] then
+      section("helper's " .. name, sections[name])
+    end
+  end
+  for _, problem in ipairs(sections.problems or {}) do
+    vim.health.warn(problem)
   end
 end
 

@@ -93,15 +93,6 @@ M.run = verb.starting("run")
 ---@field raw? boolean
 ---@field act? string The act's id; asking twice with the same one is harmless.
 
----@return string a random UUID
-local function act_id()
-  local bytes = vim.uv.random(16)
-  local hex = bytes:gsub(".", function(byte)
-    return ("%02x"):format(byte:byte())
-  end)
-  return ("%s-%s-4%s-8%s-%s"):format(hex:sub(1, 8), hex:sub(9, 12), hex:sub(14, 16), hex:sub(18, 20), hex:sub(21))
-end
-
 --- Send a prompt. The result is a receipt.
 ---@param opts covey.SendOpts
 ---@param cb? covey.Callback
@@ -110,7 +101,8 @@ function M.send(opts, cb)
   if not opts.text or opts.text == "" then
     return verb.fail(cb, "usage", "there is nothing to send", "give a text or a range, or write it with :Covey prompt")
   end
-  local params = vim.tbl_extend("keep", opts, { submit = true, act = act_id() })
+  local params = vim.tbl_extend("keep", opts, { submit = true, act = verb.new_act() })
+  require("covey.notify").expect(params.act)
   verb.on_session("send")(params, cb or function(err, receipt)
     require("covey.rpc").tell(err)
     if receipt then
@@ -173,8 +165,8 @@ function M.reap(opts, cb)
   call("reap", { yes = opts ~= nil and opts.yes == true }, cb)
 end
 
---- Bring back the sessions that tmux lost.
----@type covey.Verb
+--- The sessions that tmux lost; with `yes` they are brought back.
+---@type fun(opts?: { names?: string[], yes?: boolean }, cb?: covey.Callback)
 function M.restore(opts, cb)
   opts = verb.options(opts)
   opts.environ = vim.fn.environ()

@@ -2,6 +2,7 @@
 local M = {}
 
 local TITLE = "covey"
+local HELD = 3000 -- ms that a prompt may wait before that is told
 local REMEMBERED = 200 -- keys of messages that are shown once
 
 local LEVEL = vim.log.levels
@@ -17,8 +18,12 @@ local OUTCOMES = {
   undelivered = LEVEL.WARN,
 }
 
+--- Outcomes after which more comes.
+local WAITING = { queued = true, held = true }
+
 local said = {} ---@type table<string, boolean>
 local count = 0
+local expected = {} ---@type table<string, string> acts that this editor sent, and how they stand
 
 --- Whether `key` is new; it is old from now on.
 local function first(key)
@@ -47,7 +52,9 @@ end
 --- Lines that were asked for, as |:messages| keeps them.
 ---@param lines string[]
 function M.print(lines)
-  vim.api.nvim_echo({ { table.concat(lines, "\n") } }, true, {})
+  if #lines > 0 then
+    vim.api.nvim_echo({ { table.concat(lines, "\n") } }, true, {})
+  end
 end
 
 ---@param message string
@@ -80,8 +87,29 @@ function M.notice(data)
   end
 end
 
+--- From now on tell what becomes of this act, also when it is known later only.
+---@param act string
+function M.expect(act)
+  expected[act] = "queued"
+end
+
+--- A receipt that came as an event: told if this editor sent the prompt. What is held for a moment only, as while an
+--- agent starts, is no news.
+---@param receipt covey.Receipt
+function M.heard(receipt)
+  if expected[receipt.id] then
+    expected[receipt.id] = WAITING[receipt.outcome] and receipt.outcome or nil
+    vim.defer_fn(function()
+      if receipt.outcome ~= "held" or expected[receipt.id] == "held" then
+        M.receipt(receipt)
+      end
+    end, receipt.outcome == "held" and HELD or 0)
+  end
+end
+
 --- What became of a prompt, if it is not what was wanted. The same outcome of the same act is told once.
 ---@param receipt covey.Receipt
+---@return boolean bad whether there was something to tell
 function M.receipt(receipt)
   local level = OUTCOMES[receipt.outcome]
   if level and first(receipt.id .. receipt.outcome) then
@@ -90,6 +118,7 @@ function M.receipt(receipt)
     local reason = (receipt.reason or "") ~= "" and (": " .. receipt.reason) or ""
     show(("covey: prompt to %s %s%s"):format(name, receipt.outcome, reason), level)
   end
+  return level ~= nil
 end
 
 ---@param exit { code?: integer, signal?: integer }?

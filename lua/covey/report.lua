@@ -4,6 +4,8 @@ local label = require("covey.ui.label")
 local M = {}
 
 local GAP = "  "
+local TEXT = 60 -- cells of a prompt that are shown
+local MIB = 1024 * 1024
 
 local function text(value)
   if value == nil then
@@ -115,6 +117,36 @@ function M.explained(verdict)
     table.insert(lines, "background  " .. verdict.background)
   end
   return vim.list_extend(lines, vim.split(verdict.excerpt or "", "\n"))
+end
+
+--- What happened to a session and what was sent to it.
+---@return string[]
+function M.story(entries)
+  local rows = vim.tbl_map(function(entry)
+    local data = entry.data or {}
+    if entry.kind ~= "send" then
+      return { text(entry.at), text(entry.kind), next(data) and text(data) or "" }
+    end
+    local reason = (data.reason or "") ~= "" and " (" .. data.reason .. ")" or ""
+    return { text(entry.at), ("send %s%s"):format(data.outcome, reason), (label.fit(data.text, TEXT):gsub("%s+$", "")) }
+  end, entries)
+  return #rows > 0 and M.columns({ "at", "what", "" }, rows) or { "nothing happened yet" }
+end
+
+--- What each session's processes use, by its name.
+---@param stats table<string, { cpu: number, rss: integer, count: integer }>
+---@return string[]
+function M.stats(stats)
+  local rows = {}
+  for id, each in pairs(stats) do
+    local session = require("covey.fleet").get(id) or { name = id }
+    local memory = ("%.0f MiB"):format(each.rss / MIB)
+    table.insert(rows, { label.line(session.name), ("%.1f s"):format(each.cpu), memory, tostring(each.count) })
+  end
+  table.sort(rows, function(a, b)
+    return a[1] < b[1]
+  end)
+  return #rows > 0 and M.columns({ "name", "cpu", "memory", "processes" }, rows) or { "no agent runs" }
 end
 
 ---@return string[]

@@ -99,14 +99,31 @@ local function directory()
   return where == "root" and vim.fs.root(0, { ".git", ".hg", ".jj" }) or vim.fn.getcwd()
 end
 
+--- The id of an act, never used before.
+---@return string a random UUID
+function M.new_act()
+  local bytes = vim.uv.random(16)
+  local hex = bytes:gsub(".", function(byte)
+    return ("%02x"):format(byte:byte())
+  end)
+  return ("%s-%s-4%s-8%s-%s"):format(hex:sub(1, 8), hex:sub(9, 12), hex:sub(14, 16), hex:sub(18, 20), hex:sub(21))
+end
+
 --- A verb that starts a session, with this editor's environment for the agent.
 ---@return covey.Verb
 function M.starting(method)
   return function(opts, cb)
+    local config = require("covey.config").get()
     opts = M.options(opts)
     opts.cwd = vim.fs.normalize(vim.fn.fnamemodify(vim.fs.normalize(opts.cwd or directory()), ":p"))
     opts.environ = vim.fn.environ()
     opts.env = opts.env and next(opts.env) and opts.env or nil
+    opts.on_exit = opts.on_exit or config.on_exit
+    opts.agent = opts.agent or (not opts.cmd and config.default_agent or nil)
+    if opts.prompt then
+      opts.act = opts.act or M.new_act()
+      require("covey.notify").expect(opts.act)
+    end
     call(method, opts, cb)
   end
 end

@@ -86,6 +86,19 @@ def test_a_person_replaces_a_shipped_agent_and_the_later_folder_wins(tmp_path: P
     assert load([first, second]).get("pi").argv == ("two",)
 
 
+def test_a_person_changes_one_thing_of_a_shipped_agent(tmp_path: Path) -> None:
+    text = 'like = "claude"\nargv = ["claude", "--model", "big"]\n'
+    changed, shipped = load([put(tmp_path, "mine.toml", text)]).get("claude"), load().get("claude")
+    assert changed.argv == ("claude", "--model", "big")
+    assert changed.quit == shipped.quit
+    assert changed.composer == shipped.composer
+
+
+def test_a_person_makes_a_second_agent_out_of_a_shipped_one(tmp_path: Path) -> None:
+    catalog = load([put(tmp_path, "mine.toml", 'like = "pi"\nname = "tau"\n')])
+    assert catalog.get("tau").argv == catalog.get("pi").argv == ("pi",)
+
+
 def test_a_missing_folder_is_no_problem(tmp_path: Path) -> None:
     assert load([tmp_path / "none"]).problems == ()
 
@@ -96,6 +109,7 @@ BAD = {
     "unknown-key-inside": (MINIMAL + "[ready]\nsoon = true\n", r"line 4: ready\.soon: is unknown"),
     "missing-name": ('argv = ["x"]\n', r"mine\.toml: name: is missing"),
     "bad-name": ('name = "No Good"\nargv = []\n', r"line 1: name: must be lower-case"),
+    "like-nothing": ('like = "gpt"\n', r"line 1: like: there is no agent 'gpt'"),
     "type": ('name = "mine"\nargv = "mine"\n', r"line 2: argv: must be a list"),
     "bool": (MINIMAL + "queues_itself = 1\n", r"line 3: queues_itself: must be true or false"),
     "bool-as-seconds": (MINIMAL + "grace = true\n", r"line 3: grace: must be a number of seconds"),

@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -279,15 +280,52 @@ def test_two_loops_one_after_the_other(tmp_path):
         asyncio.run(once())
 
 
-async def test_a_child_that_is_forked_meanwhile_does_not_keep_it(tmp_path):
-    async with lane(tmp_path):
-        sleeper = await asyncio.create_subprocess_exec("sleep", "60", close_fds=False)
+def test_two_loops_at_the_same_time(tmp_path):
+    inside, most, failed = [], [], []
+
+    async def act():
+        async with lane(tmp_path):
+            inside.append(1)
+            most.append(len(inside))
+            await asyncio.sleep(0)
+            inside.pop()
+
+    async def many():
+        await asyncio.gather(*(act() for _ in range(20)))
+
+    def run():
+        try:
+            asyncio.run(many())
+        except RuntimeError as error:
+            failed.append(error)
+
+    threads = [threading.Thread(target=run) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failed == []
+    assert most == [1] * 40
+
+
+async def test_a_child_that_is_forked_meanwhile_does_not_keep_it(tmp_path, child):
+    forking = child("""
+import signal
+async def hold():
+    async with Lane(directory, "aaaabbbb"):
+        forked = os.fork()
+        if not forked:
+            signal.pause()
+    say(forked)
+    sys.stdin.readline()
+asyncio.run(hold())
+""")
+    forked = int(await asyncio.to_thread(forking.stdout.readline))
     try:
         async with lane(tmp_path, 0):
             pass
     finally:
-        sleeper.kill()
-        await sleeper.wait()
+        os.kill(forked, signal.SIGKILL)
 
 
 def test_P01_acts_of_twenty_processes_never_interleave(tmp_path, child):

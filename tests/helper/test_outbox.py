@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from covey.errors import NotFound, Refused, Usage
 from covey.models import FINAL, Identity
@@ -133,6 +133,13 @@ def test_a_held_send_lets_other_acts_pass_and_no_send(outbox):
 def test_a_queued_send_is_not_passed(outbox):
     put(outbox, "a")
     put(outbox, "b", kind="interrupt")
+    assert outbox.next("s").act == "a"
+
+
+def test_a_send_does_not_wait_for_a_later_one_that_is_held(outbox):
+    put(outbox, "a")
+    put(outbox, "b")
+    outbox.hold(2, "starting")
     assert outbox.next("s").act == "a"
 
 
@@ -280,17 +287,21 @@ def test_purge_takes_only_what_is_settled_and_old(outbox):
 
 # Against a model
 
+KINDS = st.sampled_from(["send", "send", "interrupt"])
+
 
 class Line(RuleBasedStateMachine):
     """The line of one session as a plain list, beside the real one; every step is compared."""
 
-    @initialize()
-    def begin(self):
+    @initialize(kinds=st.lists(KINDS, min_size=3, max_size=6))
+    def begin(self, kinds):
         self.directory = tempfile.mkdtemp(prefix="cv")
         self.store = Store(Path(self.directory) / "covey.db")
         self.store.rows("PRAGMA synchronous = OFF")  # no machine crashes here
         self.outbox = Outbox(self.store, ME)
         self.line: list[dict] = []
+        for kind in kinds:
+            self.put(kind, 2)
 
     def teardown(self):
         if hasattr(self, "store"):
@@ -298,7 +309,8 @@ class Line(RuleBasedStateMachine):
             shutil.rmtree(self.directory)
 
     def pick(self, data):
-        return data.draw(st.sampled_from(self.line))
+        waiting = [act for act in self.line if act["outcome"] in WAITING]
+        return data.draw(st.sampled_from(waiting or self.line) | st.sampled_from(self.line))
 
     def begun(self, act):
         return act["outcome"] in WAITING and act["typer"]
@@ -314,14 +326,13 @@ class Line(RuleBasedStateMachine):
                 return act["act"]
         return None
 
-    @rule(kind=st.sampled_from(["send", "send", "interrupt"]), epoch=st.integers(1, 3))
+    @rule(kind=KINDS, epoch=st.integers(1, 3))
     def put(self, kind, epoch):
         act = f"act{len(self.line)}"
         put(self.outbox, act, kind=kind, epoch=epoch)
         row = self.outbox.pending("s")[-1].row
         self.line.append({"act": act, "row": row, "kind": kind, "epoch": epoch, "outcome": "queued", "typer": False})
 
-    @precondition(lambda self: self.line)
     @rule(data=st.data())
     def again(self, data):
         act = self.pick(data)
@@ -334,7 +345,6 @@ class Line(RuleBasedStateMachine):
             self.outbox.typing(ticket.row)
             next(act for act in self.line if act["row"] == ticket.row)["typer"] = True
 
-    @precondition(lambda self: self.line)
     @rule(data=st.data(), outcome=st.sampled_from(sorted(FINAL)))
     def settle(self, data, outcome):
         act = self.pick(data)
@@ -342,7 +352,6 @@ class Line(RuleBasedStateMachine):
             act["outcome"] = outcome
         assert self.outbox.settle(act["row"], outcome).outcome == act["outcome"]
 
-    @precondition(lambda self: self.line)
     @rule(data=st.data(), outcome=st.sampled_from(["held", "queued"]))
     def hold_or_release(self, data, outcome):
         act = self.pick(data)
@@ -351,7 +360,6 @@ class Line(RuleBasedStateMachine):
         call = self.outbox.hold(act["row"], "why") if outcome == "held" else self.outbox.release(act["row"])
         assert call.outcome == act["outcome"]
 
-    @precondition(lambda self: self.line)
     @rule(data=st.data())
     def cancel(self, data):
         act = self.pick(data)
@@ -391,7 +399,7 @@ class Line(RuleBasedStateMachine):
 
 TestLine = Line.TestCase
 TestLine.settings = settings(
-    max_examples=25, stateful_step_count=30, deadline=None, suppress_health_check=list(HealthCheck)
+    max_examples=40, stateful_step_count=25, deadline=None, suppress_health_check=list(HealthCheck)
 )
 
 

@@ -118,6 +118,12 @@ def brood():
     assert family.living() == []
 
 
+@pytest.fixture(params=["pidfd", "looking"])
+def notice(request, monkeypatch):
+    if request.param == "looking":
+        monkeypatch.delattr(os, "pidfd_open")
+
+
 def until(condition, seconds=20.0):
     deadline = time.monotonic() + seconds
     while not (value := condition()):
@@ -186,6 +192,15 @@ def test_a_name_with_blanks_and_brackets_is_read(brood, tmp_path, name):
     assert found.state in "RSD"
 
 
+def test_a_look_that_fails_tells_nothing(monkeypatch):
+    def exhausted(_):
+        raise OSError(24, "too many open files")
+
+    myself = identify(os.getpid())
+    monkeypatch.setattr(process, "_read", exhausted)
+    assert alive(myself) is None
+
+
 def test_nobody_has_a_pid_beyond_the_limit():
     assert identify(int(Path("/proc/sys/kernel/pid_max").read_text()) + 1) is None
 
@@ -245,7 +260,7 @@ def test_a_tree_has_parents_first_and_survives_a_cycle():
 
 
 RULES = {
-    "descendants, parents first": ([row(B, A, ROOT.pid), row(A, ROOT.pid)], {}, [ROOT.pid, A, B], []),
+    "descendants, parents first": ([row(A, B, ROOT.pid), row(B, ROOT.pid)], {}, [ROOT.pid, B, A], []),
     "a descendant with a session of its own": ([row(A, ROOT.pid)], {}, [ROOT.pid, A], []),
     "the same session, re-parented": ([row(A, 1, ROOT.pid)], {}, [ROOT.pid, A], []),
     "a marked orphan": ([row(A, 1)], {A: "m"}, [ROOT.pid, A], []),
@@ -285,9 +300,10 @@ def test_what_was_seen_but_lives_below_a_spared_editor_is_left():
 
 
 def test_a_reused_root_number_is_nobody_of_ours():
-    newcomer = replace(ROOT, start=ROOT.start + 7)
-    made = table(SERVER, newcomer, row(A, newcomer.pid, newcomer.pid), row(B, 1), marks={B: "m"})
-    assert members(made) == ([B], [])
+    newcomer = replace(ROOT, start=ROOT.start + 7, ppid=1)
+    theirs = row(A, newcomer.pid, newcomer.pid)
+    made = table(SERVER, newcomer, theirs, row(B, 1), marks={A: "m", B: "m"})
+    assert members(made) == ([B], [A])
 
 
 def test_a_dead_leader_still_names_its_session():
@@ -349,10 +365,11 @@ signal.signal(signal.SIGTERM, bye)
 tell(pids=[])
 rest()
 """,
-    "daemons without a mark, while their parent lives": """
-pid = subprocess.Popen(['env', '-i', sys.executable, '-S', '-c', 'import signal; signal.pause()'],
-                       start_new_session=True).pid
-tell(pids=[pid])
+    "deaf, in a session of its own and without a mark": """
+script = 'import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); print(1, flush=True); signal.pause()'
+other = subprocess.Popen(['env', '-i', sys.executable, '-S', '-c', script], start_new_session=True, stdout=-1)
+other.stdout.readline()
+tell(pids=[other.pid])
 rest()
 """,
 }  # fmt: skip
@@ -420,6 +437,23 @@ def bye(*_):
     open({str(tmp_path / "saved")!r}, 'w').close()
     os._exit(0)
 signal.signal(signal.SIGTERM, bye)
+tell()
+rest()
+"""
+    root, _ = brood.run(script)
+    await finish(brood, root, grace=20)
+    assert (tmp_path / "saved").exists()
+
+
+async def test_a_stopped_agent_may_tidy_up_too(brood, tmp_path):
+    script = f"""
+def bye(*_):
+    open({str(tmp_path / "saved")!r}, 'w').close()
+    os._exit(0)
+signal.signal(signal.SIGTERM, bye)
+pid = child(before=lambda: os.kill(os.getpid(), signal.SIGSTOP))
+os.waitpid(pid, os.WUNTRACED)
+signal.signal(signal.SIGTERM, signal.SIG_DFL)
 tell()
 rest()
 """
@@ -525,10 +559,10 @@ async def test_a_reused_root_number_hurts_nobody(brood):
     assert identify(told["pid"])
 
 
-def test_a_signal_is_for_one_process_only(brood):
+async def test_a_signal_is_for_one_process_only(brood, notice):
     root, _ = brood.run("tell()\nrest()")
     process._send(replace(root, start=root.start - 1), signal.SIGKILL)
-    assert alive(root) is True
+    assert await wait_gone(root, 0.1) is False
     process._send(root, signal.SIGKILL)
     until(lambda: alive(root) is False)
     process._send(root, signal.SIGKILL)
@@ -625,12 +659,6 @@ async def test_without_pidfd_and_proc_psutil_does(brood, monkeypatch):
 # --- deaths
 
 
-@pytest.fixture(params=["pidfd", "looking"])
-def notice(request, monkeypatch):
-    if request.param == "looking":
-        monkeypatch.delattr(os, "pidfd_open")
-
-
 async def test_wait_gone(brood, notice):
     root, _ = brood.run("tell()\nrest()")
     assert await wait_gone(root, 0.05) is False
@@ -714,6 +742,7 @@ async def test_when_descriptors_run_out_deaths_are_still_seen(brood, monkeypatch
         raise OSError(24, "too many open files")
 
     monkeypatch.setattr(os, "pidfd_open", exhausted)
+    assert await wait_gone(root, 0.05) is False
     waiting = asyncio.create_task(wait_gone(root, 20))
     await asyncio.sleep(0)
     process._send(root, signal.SIGKILL)
@@ -768,9 +797,12 @@ def test_canonical_tells_how_a_terminal_hands_over_lines(brood, terminal, by):
 
 
 @pytest.mark.parametrize("stdin", [subprocess.PIPE, subprocess.DEVNULL])
-def test_canonical_of_no_terminal_cannot_be_told(brood, stdin):
+def test_canonical_of_no_terminal_cannot_be_told_and_nothing_is_opened(brood, monkeypatch, stdin):
     one = brood.popen(["sleep", "60"], "", stdin=stdin)
+    opened = []
+    monkeypatch.setattr(process.os, "open", lambda *_: opened.append(1) or 1 / 0)
     assert process.canonical(one.pid) is None
+    assert opened == []
     if one.stdin:
         one.stdin.close()
 

@@ -7,6 +7,7 @@ import fcntl
 import json
 import os
 import pty
+import re
 import select
 import signal
 import struct
@@ -21,7 +22,8 @@ import pytest
 
 from covey.errors import Usage
 from covey.standin import cells
-from covey.standin.agent import Agent
+from covey.standin.agent import HELLO, Agent
+from covey.standin.answers import flood_line
 from covey.standin.keys import Decoder, Event
 from covey.standin.options import Options, parse
 from covey.standin.picture import picture
@@ -29,6 +31,7 @@ from covey.standin.picture import picture
 COMMAND = [sys.executable, "-P", "-m", "covey.standin"]
 PASTE = b"\x1b[200~%s\x1b[201~"
 PATIENCE = 20  # seconds until a condition that never comes is a failure
+FRAME_ENDS = (b"\x1b[?25h", b"\x1b[?25l")
 GHOST = "❯ Type a prompt"
 
 
@@ -58,8 +61,11 @@ class Console:
         return [line.rstrip() for line in "\n".join(self.screen.display).rstrip().split("\n")]
 
     def wait(self, *wanted: str) -> list[str]:
-        """Until each text is somewhere on the screen."""
-        return self.until(lambda: all(any(text in line for line in self.lines()) for text in wanted), wanted)
+        """Until each text is somewhere on the screen, and what was drawn last is drawn to its end."""
+        return self.until(lambda: self.raw.endswith(FRAME_ENDS) and self.shows(*wanted), wanted)
+
+    def shows(self, *wanted: str) -> bool:
+        return all(any(text in line for line in self.lines()) for text in wanted)
 
     def until(self, condition, what: object = "") -> list[str]:
         end = time.monotonic() + PATIENCE
@@ -208,6 +214,7 @@ def test_nothing_is_begun_behind_an_open_dialog():
     assert clock.press("paste:1", "down", "enter", at=7.0) == "❯ text"
     assert b"Answered: Yes, and do not ask again\n> echo later\nlater\n" in clock.agent.worker.output
     assert clock.press("paste:, more", at=8.0) == "❯ text, more"  # once a prompt
+    assert clock.press("enter", "paste:next", at=9.0) == "❯ 1. Yes"
 
 
 @pytest.mark.parametrize("cols", [80, 31])
@@ -238,7 +245,8 @@ def test_a_draft_is_edited_by_characters_and_long_pastes_by_the_piece(console):
     lines = seen.wait("❯ one", "  three")
     assert lines[-4:-2] == ["  two", "  three"]
     seen.type("\x15ab" + (PASTE % (b"\nline" * 5)).decode())
-    seen.wait("❯ ab[Pasted text #1 +5 lines]")
+    lines = seen.wait("❯ ab[Pasted text #1 +5 lines]")
+    assert lines[-4:] == ["─" * 80, "❯ ab[Pasted text #1 +5 lines]", "─" * 80, "  standin · idle"]
     seen.type("\x7fc\\\rd\r")
     seen.wait("> abc", "sha256")
     assert seen.prompts() == ["漢", "abc\nd"]
@@ -348,13 +356,23 @@ def test_a_signal_restores_the_terminal_and_is_what_it_died_of(console):
     assert "standin" not in "\n".join(seen.lines())
 
 
+def test_it_ends_when_its_terminal_is_gone():
+    ours, theirs = os.openpty()
+    agent = subprocess.Popen(COMMAND, stdin=theirs, stdout=theirs, stderr=subprocess.PIPE)
+    os.close(theirs)
+    os.read(ours, 1)
+    os.close(ours)  # no SIGHUP comes: the terminal does not control it
+    assert agent.communicate(timeout=PATIENCE)[1] == b""
+    assert agent.returncode == 1
+
+
 @pytest.mark.parametrize(("options", "prompt"), [((), "shell"), (("--shell-after", "1"), "echo done")])
 def test_it_can_leave_a_shell_behind(console, options, prompt):
     seen = console(*options)
     seen.type(f"{prompt}\r")
-    seen.wait("sh>")
+    seen.until(lambda: seen.shows("sh>"), "the shell")
     seen.type("echo $((6*7)); exit 5\r")
-    seen.wait("42")
+    seen.until(lambda: seen.shows("42"), "the shell's answer")
     assert seen.ended() == 5
 
 
@@ -421,14 +439,18 @@ def test_without_a_terminal_it_says_so():
 def test_in_tmux_a_buffer_arrives_whole_and_a_resize_leaves_one_composer(terminal, tmp_path):
     terminal.start([*COMMAND, "--work", "0"], cols=80, rows=24)
     terminal.wait_for(GHOST)
+    terminal.keys("flood 40", "Enter")  # a full screen: what a resize pushes into the scrollback is transcript
+    terminal.wait_for(r"^flood +40 *\n─")
+    said = [HELLO, "> flood 40", *(re.sub(r"\x1b\S*?m", "", flood_line(n).decode()).strip() for n in range(1, 41))]
     terminal.tmux("set-buffer", "-b", "prompt", "first\n漢字 second")
     terminal.tmux("paste-buffer", "-p", "-r", "-b", "prompt", "-t", "person:")
     terminal.wait_for("^❯ first\n  漢字 second$")
     for cols, rows in ((37, 24), (100, 12), (20, 30), (80, 24)):
         terminal.resize(cols, rows)
         terminal.wait_for(f"^─{{{cols}}}\n❯ first\n  漢字 second\n─{{{cols}}}\n  standin · idle"[: cols + 40])
-        assert terminal.screen().count("❯") == 1
-        assert len([line for line in terminal.screen().splitlines() if line.startswith("─")]) == 2
+        everything = terminal.tmux("capture-pane", "-p", "-J", "-S", "-", "-t", "person:").split("\n")
+        kept = [line.rstrip() for line in everything if line.strip()]
+        assert kept == [*said, "─" * cols, "❯ first", "  漢字 second", "─" * cols, "  standin · idle"]
     terminal.keys("Enter")
     terminal.wait_for("^You said 19 bytes")
     assert terminal.tmux("display-message", "-p", "-t", "person:", "#{pane_title} #{alternate_on}") == "standin 0\n"

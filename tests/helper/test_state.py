@@ -110,6 +110,9 @@ STATES = {
     "aider-mode": ("aider", aider("Tokens: 2k sent.", last="architect> "), None, "idle"),
     "aider-spins": ("aider", aider(last="> fix it\n\n  ░█     Waiting for big/model"), None, "working"),
     "aider-streams": ("aider", aider(last="> fix it\n\nI will change the parser so that"), None, "working"),
+    "aider-spins-alone": ("aider", "words\n   █░    Waiting for big/model", None, "working"),
+    "aider-goes-on": ("aider", "Tokens: 2k sent, 9 received.\nRunning make", None, "working"),
+    "aider-scrolled": ("aider", "\n".join(["some words of an answer"] * 60), None, "working"),
     "aider-retries": ("aider", "Some error\nRetrying in 4.0 seconds...\nhalf an answer", None, "working"),
     "aider-asks": ("aider", aider(last="> fix\n\na.py\nAdd file to the chat? (Y)es/(N)o [Yes]: "), None, "blocked"),
     "aider-greets": ("aider", "─" * 60 + "\nUpdate git name with: git config", None, "starting"),
@@ -215,7 +218,7 @@ DIALOGS = {
     "codex": ("codex", "  Would you like to run it?\n\n› 1. Yes (y)\n  2. No (esc)\n\n  Press enter to confirm"),
     "codex-wrapped": (
         "codex",
-        "  Run it?\n\n› 1. Yes, proceed\n     with it (y)\n  2. No, and tell\n     it why (esc)\n\n  Press enter to\n  confirm or esc",
+        "  Run?\n\n› 1. Yes, go\n     on (y)\n  2. No, tell\n     it why (esc)\n\n  Press enter to\n  confirm or esc",
     ),
     "gemini": ("gemini", "╭────╮\n│ Allow execution of [Shell]?  │\n│ ● 1. Allow once │\n│   2. No (esc)   │\n╰────╯"),
     "opencode": (

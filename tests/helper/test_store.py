@@ -316,6 +316,20 @@ def test_P04_what_was_in_the_log_goes_aside_with_it(path):
     store.close()
 
 
+def test_P04_what_a_killed_process_left_in_the_log_goes_aside_as_it_is(path, child):
+    fill(path)
+    process = child("store.put('late', 'x' * 100)\nprint('put', flush=True)\nsys.stdin.readline()")
+    assert process.stdout.readline() == "put\n"
+    process.kill()
+    process.wait()
+    scratch(path)
+    left = {tail: Path(f"{path}{tail}").read_bytes() for tail in ("", "-wal")}
+    assert left["-wal"]
+    with pytest.raises(StoreBroken) as caught:
+        Store(path).sessions()
+    assert {tail: Path(f"{caught.value.aside}{tail}").read_bytes() for tail in left} == left
+
+
 def test_P04_garbage_at_the_end_hurts_nothing(path):
     fill(path)
     with path.open("ab") as file:
@@ -350,6 +364,7 @@ def test_a_newer_file_that_lets_us_read_is_used_and_stays_newer(path):
     with sqlite3.connect(path) as db:
         db.execute("ALTER TABLE sessions ADD COLUMN colour TEXT")
         db.execute(f"PRAGMA user_version = {VERSION + 7}")
+    db.execute("PRAGMA journal_mode = DELETE")
     db.close()
     store = Store(path)
     store.save_session(spec("cccccccc"), 1)
@@ -390,8 +405,8 @@ def test_a_store_that_stays_locked_is_one_sentence(store, path, monkeypatch):
     other = Store(path)
     with store.transaction() as db:
         db.execute("INSERT INTO fleet VALUES ('a', '1')")
-        with pytest.raises(StoreBroken, match="database is locked") as caught:
-            other.put("b", 2)
+        with pytest.raises(StoreBroken, match="database is locked") as caught, other.transaction():
+            pytest.fail("two hold the file for writing")
         assert other.get("a") is None
     assert caught.value.path == str(path)
     other.put("b", 2)

@@ -40,13 +40,14 @@ class Catalog:
 def load(user_dirs: Iterable[Path] = ()) -> Catalog:
     """The shipped profiles, with those of ``user_dirs`` (``*.toml``) put over them in that order, by name.
 
-    A bad file costs itself alone: it is named in ``problems`` and whatever it would have replaced stays.
+    A file may start from a profile read before it (``like = "claude"``) and change only what it names. A bad file
+    costs itself alone: it is named in ``problems``, and whatever it would have replaced stays.
     """
     profiles: dict[str, Profile] = {}
     problems: list[str] = []
     for file in [*_files(resources.files(__name__)), *(f for folder in user_dirs for f in _files(folder))]:
         try:
-            profile = _read(file)
+            profile = _read(file, profiles)
         except _Problem as problem:
             problems.append(str(problem))
         else:
@@ -66,11 +67,11 @@ def _files(folder: Traversable | Path) -> Iterator[Traversable | Path]:
     return iter(found[:MAX_FILES])
 
 
-def _read(file: Traversable | Path) -> Profile:
+def _read(file: Traversable | Path, known: Mapping[str, Profile]) -> Profile:
     text = ""
     try:
         text = file.read_text(encoding="utf-8")
-        return read(text)
+        return read(text, known)
     except OSError as error:
         raise _Problem(f"{file}: cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any, TypeAlias, cast
 
 from covey.agents.pattern import BadPattern, compile_pattern
@@ -43,17 +44,25 @@ class BadProfile(ValueError):
         self.key = key
 
 
-def read(text: str) -> Profile:
-    """The profile that ``text`` (TOML) describes. Raises BadProfile or tomllib.TOMLDecodeError."""
+def read(text: str, known: Mapping[str, Profile]) -> Profile:
+    """The profile that ``text`` (TOML) describes; with ``like`` it differs from a known one only in what it says.
+
+    Raises BadProfile or tomllib.TOMLDecodeError.
+    """
     if len(text.encode()) > MAX_FILE:
         raise BadProfile("file", f"is larger than {MAX_FILE} bytes")
     table = tomllib.loads(text)
     values = _fields(table, _PROFILE, "")
-    for key in ("name", "argv"):
-        if key not in values:
-            raise BadProfile(key, "is missing")
+    like = values.pop("like", None)
+    if like is not None and like not in known:
+        raise BadProfile("like", f"there is no agent {like!r}")
+    missing = [key for key in ("name", "argv") if key not in values and like is None]
+    if missing:
+        raise BadProfile(missing[0], "is missing")
     if sum(len(values.get(kind, ())) for kind in _RULES) > MAX_RULES:
         raise BadProfile("rules", f"are more than {MAX_RULES}")
+    if like is not None:
+        return replace(known[like], **values)
     values.setdefault("title", values["name"])
     return Profile(**values)
 
@@ -219,6 +228,7 @@ _rules = _records(
 )
 _RULES = ("blocked", "working", "starting", "idle", "background")
 _PROFILE: Mapping[str, Reader] = {
+    "like": _name,
     "name": _name,
     "title": _string,
     "argv": _strings,

@@ -58,7 +58,8 @@ def _boxed(rows: tuple[str, ...], rule: ComposerRule) -> Box | None:
             continue
         top = _above(rows, rule.top, bottom)
         if top is not None and rule.prompt.match(rows[top + 1]):
-            return Box(top, top + 1, bottom - 1, bottom)
+            end = next(at for at in range(top + 2, bottom + 1) if rule.bottom.search(rows[at]))
+            return Box(top, top + 1, end - 1, end)
     return None
 
 

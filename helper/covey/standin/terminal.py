@@ -52,7 +52,7 @@ class Terminal:
     ) -> None:
         for signum in (signal.SIGTERM, signal.SIGHUP):
             signal.signal(signum, signal.SIG_DFL)
-        with contextlib.suppress(OSError, termios.error):
+        with contextlib.suppress(Ended, termios.error):
             self._write(f"{self._home()}\x1b[J{END}" + ("\x1b]2;\x07" if self._title else ""))
             termios.tcsetattr(self._in, termios.TCSANOW, self._saved)
 
@@ -109,8 +109,11 @@ class Terminal:
 
     def _write(self, data: str | bytes) -> None:
         view = memoryview(data.encode() if isinstance(data, str) else data)
-        while view:
-            view = view[os.write(self._out, view) :]
+        try:
+            while view:
+                view = view[os.write(self._out, view) :]
+        except OSError:  # EIO: nobody holds the other end any more
+            raise Ended(0) from None
 
 
 def _raw(saved: list[Any]) -> list[Any]:

@@ -179,6 +179,7 @@ class Control:
             return await asyncio.wait_for(asyncio.shield(request.answer), deadline)
         except TimeoutError:
             self._give_up(ServerLost("tmux stopped answering"))
+            self._process.kill()
             raise TmuxTimeout(
                 f"tmux did not answer within {deadline:g} s", "is the tmux server stopped or overloaded?"
             ) from None
@@ -221,8 +222,6 @@ class Control:
             if not answer.done():
                 answer.set_exception(reason)
                 answer.exception()  # a caller that was cancelled will not fetch it
-        with contextlib.suppress(ProcessLookupError):
-            self._process.kill()
 
     async def close(self) -> None:
         """Leave: the server and its sessions are untouched."""

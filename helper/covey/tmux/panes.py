@@ -88,19 +88,30 @@ def tmux_name(session_id: str) -> str:
 async def create(server: Server, spec: Spec, script: Path, epoch: int = 1) -> tuple[str, str, int]:
     """A new tmux session whose pane's first process runs ``script``; answers (session, pane, pid) as read back.
 
-    The marks are set in the same line, so that no moment exists in which the agent runs unmarked.
+    The marks are set in the same line, so that no moment exists in which the agent runs unmarked; where a hook on
+    the server got in between (it renamed the session, say), they are set by the ids.
     """
-    target = f"={tmux_name(spec.id)}:"
     ids = "#{session_id} #{pane_id} #{pane_pid}"
     new = ["new-session", "-d", "-P", "-F", ids, "-s", tmux_name(spec.id), "-x", str(COLS), "-y", str(ROWS)]
-    blocks = await server.run(
-        [*new, "-c", literal(spec.cwd), "/bin/sh", str(script)],
-        *(("set-option", "-p", "-t", target, name, value) for name, value in _marks(spec, epoch)),
-    )
-    match = _IDS.match(blocks[0].lines[-1]) if blocks[0].lines else None
+    start = [*new, "-c", literal(spec.cwd), "/bin/sh", str(script)]
+    blocks = await server.send(start, *_settle(f"={tmux_name(spec.id)}:^", spec, epoch))
+    if blocks and not blocks[0].ok:
+        raise TmuxRefused(blocks[0].text)
+    match = _IDS.match(blocks[0].lines[-1]) if blocks and blocks[0].lines else None
     if match is None:
         raise Unknown("tmux did not say which pane it made", "run: covey list")
+    if not all(block.ok for block in blocks):
+        await server.run(*_settle(match[2].decode(), spec, epoch))
     return match[1].decode(), match[2].decode(), int(match[3])
+
+
+def _settle(target: str, spec: Spec, epoch: int) -> list[Command]:
+    """Size and marks of a new pane: tmux gives a new window the size of any client, whatever was asked for."""
+    return [
+        ("resize-window", "-t", target, "-x", str(COLS), "-y", str(ROWS)),
+        ("set-option", "-w", "-t", target, "window-size", "latest"),
+        *(("set-option", "-p", "-t", target, name, value) for name, value in _marks(spec, epoch)),
+    ]
 
 
 def _marks(spec: Spec, epoch: int, fence: int = 0) -> list[tuple[str, str]]:
@@ -173,8 +184,8 @@ def _ours(pane: Pane) -> str:
 
 def typing(pane: Pane) -> str:
     """The condition under which anything may be typed: ours, alive, listening, and not overtaken."""
-    state = "#{pane_dead}#{?pane_in_mode,1,0}#{pane_input_off}"
-    free = f"#{{==:{state}.#{{@covey_fence}},000.{pane.fence}}}"
+    state = "#{pane_dead}#{?pane_in_mode,1,0}#{pane_input_off}#{pane_synchronized}"
+    free = f"#{{==:{state}.#{{@covey_fence}},0000.{pane.fence}}}"
     return f"#{{&&:{_ours(pane)},{free}}}"
 
 
@@ -189,7 +200,8 @@ async def _guarded(
     also: Sequence[Command] = (),
 ) -> None:
     """Run ``change`` only where ``condition`` holds for the pane now; otherwise say what stood in the way."""
-    names = ("@covey_id", "@covey_epoch", "@covey_fence", "pane_dead", "pane_in_mode", "pane_input_off")
+    marks = ("@covey_id", "@covey_epoch", "@covey_fence")
+    names = (*marks, "pane_dead", "pane_in_mode", "pane_input_off", "pane_synchronized")
     why = " ".join([DENIED, *(f"#{{{name}}}" for name in names)])
     deny = line(*denied, ("list-panes", "-t", pane.pane, "-f", _only(pane.pane), "-F", why))
     blocks = await server.send(*before, ("if-shell", "-F", "-t", pane.pane, condition, change, deny), *also)
@@ -207,18 +219,18 @@ def _raise(pane: Pane, block: Block) -> None:
 
 
 def _denial(pane: Pane, fields: list[str]) -> Refused | NotFound:
-    mark, epoch, fence, dead, in_mode, input_off = fields
+    mark, epoch, fence, dead, in_mode, input_off, synchronized = fields
     if mark != pane.spec.id:
         return NotFound("the pane does not carry this session's mark any more")
-    if dead == "1" and epoch == str(pane.epoch):
-        return Refused("the agent has exited", "respawn the session first")
-    if epoch != str(pane.epoch) or fence != str(pane.fence):
-        return Refused("overtaken: the session was respawned, interrupted or killed meanwhile")
-    if in_mode not in ("", "0"):
-        return Refused("the pane is in copy mode", "leave it (q) and send again")
-    if input_off == "1":
-        return Refused("the pane's input is switched off", "switch it on: tmux select-pane -e")
-    return Refused("the pane is not in the state this needs")
+    reasons = (
+        (dead == "1" and epoch == str(pane.epoch), "the agent has exited", "respawn the session first"),
+        (epoch != str(pane.epoch) or fence != str(pane.fence), "overtaken by a respawn, an interrupt or a kill", ""),
+        (in_mode not in ("", "0"), "the pane is in copy mode", "leave it (q) and send again"),
+        (input_off == "1", "the pane's input is switched off", "switch it on: tmux select-pane -e"),
+        (synchronized == "1", "keys would go to every pane of its window", "set -w synchronize-panes off"),
+    )
+    found = next(((message, hint) for fits, message, hint in reasons if fits), ("the pane's state forbids this", ""))
+    return Refused(*found)
 
 
 async def capture(server: Server, *panes: str, colours: bool = True) -> list[Shot | None]:

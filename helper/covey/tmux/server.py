@@ -106,6 +106,7 @@ class Server:
 
     async def start(self) -> None:
         """Make sure a server runs. The caller holds the fleet lock, so two starts cannot race."""
+        self._config.touch(mode=0o600)
         self._config.write_text(CONFIG, encoding="utf-8")
         for _ in range(START_TRIES):
             await self._new_hub()

@@ -102,6 +102,13 @@ local function start_job(view, plan)
   return vim.fn.termopen(plan.argv, options)
 end
 
+--- `bufhidden` alone leaves the buffer of a tab page's last window behind.
+local function delete_unseen(buf)
+  if vim.api.nvim_buf_is_valid(buf) and #vim.fn.win_findbuf(buf) == 0 then
+    vim.api.nvim_buf_delete(buf, { force = true })
+  end
+end
+
 --- Come back as one left: typing, or reading where one was.
 local function remember_mode(view)
   local group = vim.api.nvim_create_augroup("covey.attach." .. view.buf, { clear = true })
@@ -115,6 +122,11 @@ local function remember_mode(view)
     if view.typing then
       vim.cmd.startinsert()
     end
+  end)
+  on("WinClosed", function()
+    vim.schedule(function()
+      delete_unseen(view.buf)
+    end)
   end)
   on("BufWipeout", function()
     forget(view)

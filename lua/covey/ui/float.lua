@@ -28,7 +28,7 @@ Float.__index = Float
 ---@param spec covey.FloatSpec
 ---@param zoomed boolean
 local function layout(spec, zoomed)
-  local area = geometry.area(geometry.editor())
+  local area = geometry.now()
   local placement = spec.place(area)
   if zoomed then
     placement = { width = 1, height = 1, border = placement.border }

@@ -47,6 +47,12 @@ function M.area(editor)
   return { row = top, col = 0, width = editor.columns, height = editor.lines - top - bottom }
 end
 
+--- The area of the running editor.
+---@return covey.Area
+function M.now()
+  return M.area(M.editor())
+end
+
 local function cells(wanted, room)
   local size = wanted or 1
   return math.max(1, math.min(room, math.floor(size <= 1 and room * size or size)))

@@ -1,0 +1,241 @@
+--- The fleet at a glance: one row a session, those that need the person first, and a live preview beside it.
+local label = require("covey.ui.label")
+local roster = require("covey.ui.roster")
+
+local M = {}
+
+local NAMESPACE = vim.api.nvim_create_namespace("covey.board")
+local AGE_TICK = 5000 -- ms between two looks at the clock, while the board is open
+local SETTLE = 60 -- ms the cursor rests on a row before its preview is asked for
+local BESIDE = 110 -- columns from which there is room for a preview beside the board
+local LEAST = 60 -- columns of the board where a preview is beside it
+
+---@class covey.BoardOpts
+---@field filter string?
+
+---@class covey.Board
+---@field float covey.Float
+---@field filter string?
+---@field shown covey.Session[] in the order of the rows
+---@field view covey.View? the preview beside it
+
+local board = nil ---@type covey.Board?
+
+---@return covey.Session?
+local function current()
+  if board and board.float:valid() then
+    return board.shown[vim.api.nvim_win_get_cursor(board.float.win)[1]]
+  end
+end
+
+--- The area of the board, or of the preview to its right.
+local function part(area, beside)
+  if area.width < BESIDE then
+    return not beside and area or nil
+  end
+  local width = math.max(LEAST, math.floor(area.width / 2))
+  local left, share = beside and width or 0, beside and area.width - width or width
+  return { row = area.row, col = area.col + left, width = share, height = area.height }
+end
+
+local function has_room()
+  return part(require("covey.ui.geometry").now(), true) ~= nil
+end
+
+local function placement(beside)
+  return function(area)
+    local border = require("covey.config").get().float.border
+    return { area = part(area, beside), width = 1, height = 1, border = border, align = "left" }
+  end
+end
+
+local function title()
+  local counts = require("covey.fleet").counts()
+  local chunks = { { " covey ", "CoveyTitle" } }
+  for _, state in ipairs({ "blocked", "exited", "lost", "idle", "working" }) do
+    if (counts[state] or 0) > 0 then
+      table.insert(chunks, { ("· %d %s "):format(counts[state], state), require("covey.ui.highlight").state(state) })
+    end
+  end
+  return chunks
+end
+
+local function footer()
+  local filter = board.filter and board.filter ~= "" and ("filter: %s · "):format(label.line(board.filter)) or ""
+  local help = require("covey.config").get().keys.board.help
+  return " " .. filter .. (help and help .. " help " or "")
+end
+
+--- What stands in an empty board.
+local function nothing()
+  local sessions = require("covey.fleet").list()
+  if not sessions then
+    return " connecting to the helper…"
+  end
+  return #sessions > 0 and " nothing matches the filter" or " no session yet; :Covey open starts one"
+end
+
+local function write(rows)
+  local buf = board.float.buf
+  vim.bo[buf].modifiable = true
+  local texts = vim.tbl_map(function(row)
+    return row.text
+  end, rows)
+  vim.api.nvim_buf_clear_namespace(buf, NAMESPACE, 0, -1)
+  vim.api.nvim_buf_set_lines(buf, 0, -1, false, texts)
+  for line, row in ipairs(rows) do
+    for _, mark in ipairs(row.marks) do
+      vim.api.nvim_buf_set_extmark(buf, NAMESPACE, line - 1, mark[1], { end_col = mark[2], hl_group = mark[3] })
+    end
+  end
+  vim.bo[buf].modifiable = false
+end
+
+local function put_cursor(session)
+  for line, shown in ipairs(board.shown) do
+    if session and shown.id == session.id then
+      local column = vim.api.nvim_win_get_cursor(board.float.win)[2]
+      return vim.api.nvim_win_set_cursor(board.float.win, { line, column })
+    end
+  end
+end
+
+--- The preview beside the board shows the session under the cursor.
+local function watch_current()
+  local session = current()
+  if not session or not has_room() then
+    return
+  end
+  local preview = require("covey.ui.preview")
+  if not board.view then
+    local view = preview.open(session, {
+      place = placement(true),
+      on_close = function()
+        if board then
+          board.view = nil
+        end
+      end,
+    })
+    board.view = view
+  elseif board.view.session.id ~= session.id then
+    preview.retarget(board.view, session)
+  end
+end
+
+--- Draw all rows again; the cursor stays on its session.
+local function draw()
+  if not board or not board.float:valid() then
+    return
+  end
+  local at = current()
+  local width = vim.api.nvim_win_get_width(board.float.win)
+  local sessions = require("covey.fleet").list() or {}
+  board.shown = roster.sorted(roster.matching(sessions, board.filter))
+  local rows = roster.rows(board.shown, width)
+  write(#rows > 0 and rows or { { text = nothing(), marks = {} } })
+  put_cursor(at)
+  board.float:caption(title(), footer())
+end
+
+local function later(act, wait)
+  local due = false
+  return function()
+    if not due then
+      due = true
+      vim.defer_fn(function()
+        due = false
+        act()
+      end, wait)
+    end
+  end
+end
+
+local redraw = later(function()
+  draw()
+  watch_current()
+end, 0)
+local rest = later(watch_current, SETTLE)
+
+--- The editor has another size: the preview goes where there is no room for it any more.
+local function resized()
+  if board and board.view and not has_room() then
+    require("covey.ui.preview").close(board.view)
+  end
+  redraw()
+end
+
+local function closed()
+  local gone = board
+  board = nil
+  gone.forget()
+  gone.clock:stop()
+  gone.clock:close()
+  if gone.view then
+    require("covey.ui.preview").close(gone.view)
+  end
+end
+
+--- What the board's keys need of it.
+---@class covey.BoardHands
+local hands = {
+  current = current,
+  close = function()
+    board.float:close()
+  end,
+  look = function()
+    if board.view then
+      return board.view.float:focus()
+    end
+    local session = current()
+    if session then
+      require("covey.ui.preview").open(session, { focus = true, place = placement(false) })
+    end
+  end,
+  filter = function(text)
+    if board then
+      board.filter = text
+      draw()
+    end
+  end,
+  filtered = function()
+    return board.filter or ""
+  end,
+}
+
+local function open_float()
+  return require("covey.ui.float").open({
+    place = placement(false),
+    focus = true,
+    title = { { " covey ", "CoveyTitle" } },
+    footer = "",
+    filetype = "covey-board",
+    wo = { cursorline = true },
+    keys = require("covey.ui.board_keys").all(hands),
+    on_close = closed,
+    on_layout = resized,
+  })
+end
+
+local function start(float, opts)
+  board = { float = float, filter = opts.filter, shown = {} }
+  board.forget = require("covey.fleet").subscribe(redraw)
+  board.clock = assert(vim.uv.new_timer())
+  board.clock:start(AGE_TICK, AGE_TICK, vim.schedule_wrap(draw))
+  vim.api.nvim_create_autocmd("CursorMoved", { group = float.group, buffer = float.buf, callback = rest })
+end
+
+--- Open the board, or go to it.
+---@param opts covey.BoardOpts?
+function M.open(opts)
+  if board and board.float:valid() then
+    return board.float:focus()
+  end
+  local float = open_float()
+  if float then
+    start(float, opts or {})
+    draw()
+    watch_current()
+  end
+end
+
+return M

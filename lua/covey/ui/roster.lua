@@ -1,0 +1,133 @@
+--- The rows of the board: which sessions, in which order, written in how many cells. Pure but for the clock.
+local label = require("covey.ui.label")
+
+local M = {}
+
+local NAME, AGENT, CWD = { 8, 24 }, { 4, 10 }, { 10, 28 } -- cells: least and most
+local STATE = 19 -- cells: "exited (signal 9)" and a space; the age has its own
+local AGE, QUEUED = 4, 3 -- cells
+local WITH_AGENT, WITH_CWD = 56, 96 -- a board that wide has the column
+
+--- Who needs the person first: the lower, the sooner.
+---@param session covey.Session
+---@return integer
+local function rank(session)
+  local unseen = vim.list_contains(session.flags or {}, "unseen")
+  if session.state == "exited" then
+    return unseen and 2 or 8
+  elseif session.state == "idle" then
+    return unseen and 3 or 4
+  end
+  return ({ blocked = 1, lost = 2, unknown = 5, starting = 6, working = 7 })[session.state] or 5
+end
+
+--- Sessions by who needs the person, then by name.
+---@param sessions covey.Session[]
+---@return covey.Session[]
+function M.sorted(sessions)
+  local result = vim.list_slice(sessions)
+  table.sort(result, function(a, b)
+    local left, right = rank(a), rank(b)
+    if left == right then
+      return a.name == b.name and a.id < b.id or a.name < b.name
+    end
+    return left < right
+  end)
+  return result
+end
+
+--- Sessions in which every word of `filter` occurs: in name, agent, state or directory, whatever the case.
+---@param sessions covey.Session[]
+---@param filter string?
+---@return covey.Session[]
+function M.matching(sessions, filter)
+  local words = vim.split(vim.trim(filter or ""):lower(), "%s+", { trimempty = true })
+  return vim.tbl_filter(function(session)
+    local text = table.concat({ session.name, session.agent, session.state, session.cwd }, " "):lower()
+    return vim.iter(words):all(function(word)
+      return text:find(word, 1, true) ~= nil
+    end)
+  end, sessions)
+end
+
+--- What a session waits for, else its last line.
+local function says(session)
+  local excerpt = session.state == "blocked" and (session.evidence or {}).excerpt or ""
+  return vim.trim(label.line(excerpt ~= "" and excerpt or session.last_line))
+end
+
+local function widest(sessions, text, limits)
+  local width = limits[1]
+  for _, session in ipairs(sessions) do
+    width = math.max(width, vim.api.nvim_strwidth(label.line(text(session))))
+  end
+  return math.min(width, limits[2])
+end
+
+local function home_relative(session)
+  return vim.fn.fnamemodify(session.cwd or "", ":~")
+end
+
+--- Widths of the columns of a board `width` cells wide. `says` gets what is left.
+local function columns(sessions, width)
+  local function field(name)
+    return function(session)
+      return session[name]
+    end
+  end
+  local fits = {
+    name = widest(sessions, field("name"), width >= WITH_AGENT and NAME or { NAME[1], 14 }),
+    agent = width >= WITH_AGENT and widest(sessions, field("agent"), AGENT) or 0,
+    state = widest(sessions, label.state, { 8, STATE }),
+    cwd = width >= WITH_CWD and widest(sessions, home_relative, CWD) or 0,
+  }
+  local gaps = 1 + 4 + (fits.agent > 0 and 1 or 0) + (fits.cwd > 0 and 1 or 0)
+  fits.says = math.max(0, width - fits.name - fits.agent - fits.state - AGE - QUEUED - fits.cwd - gaps)
+  return fits
+end
+
+local function flags(session)
+  local queued = (session.queued or 0) > 0 and ("+%d"):format(session.queued) or ""
+  return queued .. (session.keep and "K" or "")
+end
+
+---@class covey.Row
+---@field text string
+---@field marks { [1]: integer, [2]: integer, [3]: string }[] first byte, past the last, highlight group
+
+--- One session as a row.
+local function row(session, fits, now)
+  local cells = {
+    { session.name, fits.name, "CoveyName" },
+    { session.agent, fits.agent, "CoveyAgent" },
+    { label.state(session), fits.state, require("covey.ui.highlight").state(session.state) },
+    { label.age(session.since, now), AGE, "CoveyDim" },
+    { flags(session), QUEUED, "CoveyQueued" },
+    { says(session), fits.says, "CoveyDim" },
+    { home_relative(session), fits.cwd, "CoveyCwd" },
+  }
+  local text, marks = " ", {}
+  for _, cell in ipairs(cells) do
+    if cell[2] > 0 then
+      local first = #text
+      text = text .. label.fit(cell[1], cell[2])
+      table.insert(marks, { first, #text, cell[3] })
+      text = text .. " "
+    end
+  end
+  return { text = text, marks = marks }
+end
+
+--- The rows of sessions, in their order, for a board `width` cells wide.
+---@param sessions covey.Session[]
+---@param width integer
+---@param now integer? seconds since 1970
+---@return covey.Row[]
+function M.rows(sessions, width, now)
+  local fits = columns(sessions, width)
+  return vim.tbl_map(function(session)
+    return row(session, fits, now or os.time())
+  end, sessions)
+end
+
+return M

@@ -1,0 +1,273 @@
+"""`:Covey`: what is typed, what is asked of the helper, and what is said."""
+
+from __future__ import annotations
+
+import pytest
+
+from wire import session
+
+
+@pytest.fixture
+def amber(wire):
+    """A wire with one session."""
+    wire.fleet(session("aaaaaaaa", "amber"))
+    return wire
+
+
+RUNS = [
+    ("open", "open", {"agent": "claude", "on_exit": "settled"}),
+    ("open codex", "open", {"agent": "codex", "on_exit": "settled"}),
+    ("open agent=codex name=x", "open", {"agent": "codex", "name": "x", "on_exit": "settled"}),
+    (r"open shell name=a\ b", "open", {"agent": "shell", "name": "a b", "on_exit": "settled"}),
+    ('open shell name="it\'s \\"x\\""', "open", {"agent": "shell", "name": 'it\'s "x"', "on_exit": "settled"}),
+    ("open name=x -- make 'a b' -k", "open", {"name": "x", "cmd": ["make", "a b", "-k"], "on_exit": "settled"}),
+    ("open cmd=\"make -k 'a b'\"", "open", {"cmd": ["make", "-k", "a b"], "on_exit": "settled"}),
+    ("open shell env.A=1 env.B_2='x=y z'", "open", {"agent": "shell", "env": {"A": "1", "B_2": "x=y z"}}),
+    ("open shell on_exit=reap restart=always", "open", {"agent": "shell", "on_exit": "reap", "restart": "always"}),
+    ("ensure shell name=x", "ensure", {"agent": "shell", "name": "x"}),
+    ("kill amber", "kill", {"name": "amber"}),
+    ("kill", "kill", {"name": "aaaaaaaa"}),
+    ("name amber beryl", "rename", {"name": "amber", "new": "beryl"}),
+    ("rename beryl", "rename", {"name": "aaaaaaaa", "new": "beryl"}),
+    ("rename amber 'two words'", "rename", {"name": "amber", "new": "two words"}),
+    (
+        "send amber hello  there | \"x\" 'y'",
+        "send",
+        {"name": "amber", "text": "hello  there | \"x\" 'y'", "submit": True},
+    ),
+    ("send amber   indented", "send", {"name": "amber", "text": "  indented"}),
+    ("send! amber draft", "send", {"name": "amber", "text": "draft", "submit": False}),
+    (r"send a\ b x", "send", {"name": "a b", "text": "x"}),
+    ("send amber {file} % # <cword> $HOME", "send", {"text": "{file} % # <cword> $HOME"}),
+    ("respawn amber", "respawn", {"name": "amber", "fresh": False, "force": False}),
+    ("respawn! amber fresh=true", "respawn", {"name": "amber", "fresh": True, "force": True}),
+    ("reap", "reap", {"yes": False}),
+    ("reap!", "reap", {"yes": True}),
+    ("keep amber", "keep", {"name": "amber", "on": True}),
+    ("keep! amber", "keep", {"name": "amber", "on": False}),
+    ("settle amber", "settle", {"name": "amber"}),
+    ("adopt amber", "adopt", {"name": "amber"}),
+    ("interrupt", "interrupt", {"name": "aaaaaaaa"}),
+    ("answer yes", "answer", {"name": "aaaaaaaa", "choice": "yes"}),
+    ("answer amber 2", "answer", {"name": "amber", "choice": "2"}),
+    ("queue amber", "queue", {"name": "amber"}),
+    ("cancel 0a1b", "cancel", {"act": "0a1b"}),
+    ("log amber", "log", {"name": "amber"}),
+    ("explain amber", "explain", {"name": "amber"}),
+    ("broadcast to all of you", "broadcast", {"text": "to all of you", "names": ["amber"]}),
+    ("agents", "agents", {}),
+    ("stats", "stats", {}),
+    ("restore", "restore", {"yes": False}),
+    ("restore!", "restore", {"yes": True}),
+    ("list", "list", {}),
+]
+
+
+def test_what_is_typed_is_what_is_asked(amber):
+    for typed, method, expected in RUNS:
+        amber.nvim.cmd(f"Covey {typed}")
+        asked, params = amber.call()
+        assert (typed, asked, {name: params.get(name) for name in expected}) == (typed, method, expected)
+
+
+def test_open_gives_the_directory_and_the_environment(wire, world):
+    wire.nvim.cmd("Covey open shell cwd=~")
+    _, params = wire.calls()[0]
+    assert params["cwd"] == str(world.home)
+    assert params["environ"]["HOME"] == str(world.home)
+
+
+def test_bang_before_the_verb_is_the_same(amber):
+    amber.nvim.cmd("Covey! reap")
+    assert amber.call() == ("reap", {"yes": True})
+
+
+MISTAKES = [
+    ("opne", '"opne" is no verb; did you mean open?'),
+    ("xyzzy", '"xyzzy" is no verb; :Covey <Tab> lists the verbs'),
+    ("kill! amber", ":Covey kill takes no !"),
+    ("open a b", 'one agent only, not "b"; quote a value with spaces in it'),
+    ("kill a b", "a word too many: b"),
+    ("list x", "a word too many: x"),
+    ("open name='x", "a quote (') is not closed"),
+    ("send amber", "nothing to send: :Covey send NAME TEXT, or with a range"),
+    ("answer", "say which: :Covey answer [NAME] CHOICE"),
+    ("rename", "say which: :Covey rename [NAME] NEW"),
+    ("cancel", "say which: :Covey cancel ID; :Covey queue lists them"),
+]
+
+
+def test_a_mistake_is_one_sentence_that_scripts_can_catch(amber):
+    nvim = amber.nvim
+    for typed, sentence in MISTAKES:
+        nvim.cmd(f"silent! Covey {typed}")
+        nvim.cmd(f"try\nCovey {typed}\ncatch\nlet g:caught = v:exception\nendtry")
+        assert (typed, nvim.eval("g:caught")) == (typed, f"Vim:covey: {sentence}")
+    assert nvim.messages() == ""
+    assert amber.calls() == []
+
+
+def test_a_range_where_none_belongs(amber):
+    amber.nvim.cmd("silent! 1Covey kill amber")
+    assert amber.calls() == []
+
+
+def test_a_bar_ends_the_command_unless_text_is_sent(amber):
+    amber.nvim.cmd("Covey kill amber | let g:after = 1")
+    assert amber.call()[0] == "kill"
+    assert amber.nvim.eval("g:after") == 1
+    amber.nvim.cmd("Covey open name='a | b'")
+    assert amber.call()[1]["name"] == "a | b"
+
+
+def test_without_a_name_and_without_sessions(wire):
+    wire.fleet()
+    wire.nvim.cmd("Covey kill")
+    assert wire.calls() == []
+    assert wire.notices() == ["covey: there is no session yet\nopen one with :Covey open"]
+
+
+def test_without_a_name_of_several_one_is_chosen(wire):
+    wire.fleet(session("aaaaaaaa", "amber"), session("bbbbbbbb", "beryl"))
+    wire.nvim.lua("vim.ui.select = function(items, opts, cb) _G.kind = opts.kind; cb(items[2]) end")
+    wire.nvim.cmd("Covey kill")
+    assert wire.call() == ("kill", {"name": "bbbbbbbb"})
+    assert wire.nvim.lua("return _G.kind") == "covey"
+    wire.nvim.lua("vim.ui.select = function(_, _, cb) cb(nil) end")
+    wire.nvim.cmd("Covey kill")
+    assert wire.calls() == []
+    assert wire.notices() == []
+
+
+def test_without_a_name_before_the_helper_is_up(wire):
+    wire.nvim.cmd("Covey interrupt")
+    assert wire.call()[0] == "list"
+    wire.reply(None, [session("aaaaaaaa", "amber")])
+    assert wire.call() == ("interrupt", {"name": "aaaaaaaa"})
+
+
+def test_errors_are_shown_and_results_are_said(amber):
+    amber.nvim.cmd("Covey kill amber")
+    amber.reply({"code": "not_found", "message": "no session is called amber", "hint": ""})
+    assert amber.notices() == ["covey: no session is called amber"]
+    amber.nvim.cmd("Covey kill amber")
+    amber.reply(None, {"id": "aaaaaaaa", "name": "amber", "ended": [1], "survivors": []})
+    assert amber.nvim.messages() == "covey: killed amber"
+    amber.nvim.cmd("messages clear | Covey kill amber")
+    amber.reply(None, {"id": "aaaaaaaa", "name": "amber", "ended": [], "survivors": ["12 sleep"]})
+    assert amber.nvim.messages() == 'covey: killed amber, but left 1 of its processes: ["12 sleep"]'
+
+
+def test_list_is_a_table(amber):
+    amber.nvim.cmd("Covey list")
+    rows = [session("aaaaaaaa", "größe 数", "exited", exit={"code": 3, "signal": None}), session("b", "x", queued=2)]
+    amber.reply(None, rows)
+    heading, first, second = amber.nvim.messages().splitlines()
+    assert heading.split() == ["name", "agent", "state", "for", "queue", "cwd"]
+    assert first.startswith("größe 数  standin  exited (3)")
+    assert "2 queued" in second
+
+
+def test_a_receipt_is_told_once(amber):
+    nvim = amber.nvim
+    nvim.cmd("Covey send amber x")
+    _, params = amber.call()
+    receipt = {"id": params["act"], "session": "aaaaaaaa", "outcome": "failed", "reason": "the pane died"}
+    amber.event("Receipt", {**receipt, "name": "amber"})
+    amber.reply(None, receipt)
+    assert amber.notices() == ["covey: prompt to amber failed: the pane died"]
+    nvim.cmd("Covey send amber x")
+    _, params = amber.call()
+    amber.reply(None, {"id": params["act"], "session": "aaaaaaaa", "outcome": "submitted", "reason": ""})
+    assert amber.notices() == []
+    assert nvim.messages() == "covey: submitted"
+
+
+def test_the_receipts_of_others_are_not_told(amber):
+    amber.event(
+        "Receipt", {"id": "somebody", "session": "aaaaaaaa", "outcome": "failed", "reason": "", "name": "amber"}
+    )
+    assert amber.notices() == []
+
+
+SELECTIONS = [
+    ("gg0lv3l", "bcde"),
+    ("ggVj", "abcdef\n  ghijkl"),
+    ("gg0l\x16jl", "bc\n g"),
+    ("gg$vj0", "f\n "),
+    ("ggVG", "abcdef\n  ghijkl\n\u00e9 \u6570\n"),
+]
+
+
+def test_a_range_is_the_selection(amber):
+    nvim = amber.nvim
+    nvim.lua("vim.api.nvim_buf_set_lines(0, 0, -1, true, { 'abcdef', '  ghijkl', 'é 数', '' })")
+    for keys, sent in SELECTIONS:
+        nvim.cmd(f"normal! {keys}\x1b")
+        nvim.cmd("'<,'>Covey send amber")
+        assert (keys, amber.call()[1]["text"]) == (keys, sent)
+
+
+def test_a_range_that_is_no_selection_is_whole_lines(amber):
+    nvim = amber.nvim
+    nvim.lua("vim.api.nvim_buf_set_lines(0, 0, -1, true, { 'abcdef', '', 'third' })")
+    nvim.cmd("normal! gg0lvl\x1b")
+    nvim.cmd("1,3Covey send! amber")
+    _, params = amber.call()
+    assert (params["text"], params["submit"]) == ("abcdef\n\nthird", False)
+    nvim.cmd("1,3Covey send amber but words win")
+    assert amber.call()[1]["text"] == "but words win"
+
+
+COMPLETIONS = [
+    ("Covey op", ["open"]),
+    ("Covey re", ["reap", "rename", "respawn", "restore"]),
+    ("silent! Cov kil", ["kill"]),
+    ("'<,'>Covey sen", ["send"]),
+    ("Covey kill ", ["amber", "beryl\\ two"]),
+    ("Covey kill b", ["beryl\\ two"]),
+    ("Covey kill beryl\\ t", ["beryl\\ two"]),
+    ("Covey kill amber ", []),
+    ("Covey send am", ["amber"]),
+    ("Covey send amber am", []),
+    ("Covey! respawn am", ["amber"]),
+    ("Covey respawn! amber f", ["fresh="]),
+    ("Covey respawn amber fresh=t", ["fresh=true"]),
+    ("Covey open clau", ["claude"]),
+    ("Covey open on_exit=", ["on_exit=keep", "on_exit=reap", "on_exit=settled"]),
+    ("Covey open shell on_exit=reap re", ["restart="]),
+    ("Covey open shell e", ["env."]),
+    ("Covey open name=x n", []),
+    ("Covey attach style=v", ["style=vsplit"]),
+    ("Covey answer amber y", ["yes"]),
+    ("Covey nonsense x", []),
+    ("Covey list ", []),
+]
+
+
+def test_completion(wire):
+    wire.fleet(session("aaaaaaaa", "amber"), session("bbbbbbbb", "beryl two"))
+    for line, expected in COMPLETIONS:
+        assert (line, wire.nvim.lua("return vim.fn.getcompletion(..., 'cmdline')", line)) == (line, expected)
+    assert wire.calls() == []
+
+
+def test_completion_of_directories(wire, world):
+    (world.home / "project").mkdir()
+    assert wire.nvim.eval("getcompletion('Covey open cwd=pro', 'cmdline')") == ["cwd=project/"]
+
+
+def test_completion_before_the_helper_is_up_warms_it(wire):
+    assert wire.nvim.eval("getcompletion('Covey kill ', 'cmdline')") == []
+    assert wire.nvim.lua("return _G.warmed") == 1
+
+
+def test_every_verb_is_in_lua_too_and_says_what_it_does(nvim):
+    missing = nvim.lua("""
+        local covey, missing = require('covey'), {}
+        for verb, command in pairs(require('covey.command').verbs) do
+          if (not covey[verb] and verb ~= 'name') or (command.desc or '') == '' then table.insert(missing, verb) end
+        end
+        return missing
+    """)
+    assert missing == []

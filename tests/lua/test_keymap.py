@@ -1,0 +1,98 @@
+"""The maps: what a press sends."""
+
+from __future__ import annotations
+
+import pytest
+
+from wire import session
+
+TEXT = ["local x = 1", "  y()", "", "z"]
+
+
+@pytest.fixture
+def mapped(wire, world):
+    """One session, and a file of some lines with the maps on keys."""
+    wire.fleet(session("aaaaaaaa", "amber"), session("bbbbbbbb", "beryl"))
+    wire.fleet(session("aaaaaaaa", "amber"))
+    (world.home / "lua").mkdir()
+    (world.home / "lua" / "x.lua").write_text("\n".join(TEXT) + "\n")
+    nvim = wire.nvim
+    nvim.cmd("edit lua/x.lua")
+    nvim.cmd("nmap gs <Plug>(CoveySend)")
+    nvim.cmd("xmap gs <Plug>(CoveySend)")
+    nvim.cmd("nmap gf <Plug>(CoveySendFile)")
+    nvim.cmd("xmap gf <Plug>(CoveySendFile)")
+    return wire
+
+
+@pytest.mark.parametrize(
+    ("keys", "text"),
+    [
+        ("gsiw", "local"),
+        ("gsj", "local x = 1\n  y()"),
+        ("wvegs", "x"),
+        ("Vjgs", "local x = 1\n  y()"),
+        ("vj$gs", "local x = 1\n  y()\n"),
+        ("l<C-v>jlgs", "oc\n y"),
+    ],
+)
+def test_what_is_covered_is_sent(mapped, keys, text):
+    mapped.nvim.keys(keys)
+    mapped.nvim.wait("#_G.calls > 0")
+    method, params = mapped.call()
+    assert (method, params["name"], params["text"], params["submit"]) == ("send", "aaaaaaaa", text, True)
+    assert mapped.nvim.eval("mode()") == "n"
+
+
+def test_a_motion_can_be_repeated(mapped):
+    mapped.nvim.keys("gsiwj.")
+    mapped.nvim.wait("#_G.calls == 2")
+    assert [params["text"] for _, params in mapped.calls()] == ["local", "  "]
+
+
+def test_a_file_is_sent_as_a_reference_without_enter(mapped):
+    mapped.nvim.keys("gf")
+    mapped.nvim.wait("#_G.calls > 0")
+    _, params = mapped.call()
+    assert (params["text"], params["submit"]) == ("@lua/x.lua ", False)
+    mapped.nvim.keys("jVjgf")
+    mapped.nvim.wait("#_G.calls > 0")
+    assert mapped.call()[1]["text"] == "@lua/x.lua#L2-L3 "
+    assert mapped.notices() == []
+    mapped.nvim.keys("Axx<Esc>gf")
+    mapped.nvim.wait("#_G.calls > 0")
+    assert mapped.notices() == ["covey: this buffer is not saved; the agent reads the file"]
+
+
+def test_a_file_elsewhere_is_sent_by_its_whole_path(mapped, world):
+    mapped.nvim.cmd("cd /")
+    mapped.nvim.keys("gf")
+    mapped.nvim.wait("#_G.calls > 0")
+    assert mapped.call()[1]["text"] == f"@{str(world.home).lstrip('/')}/lua/x.lua "
+    mapped.nvim.cmd("cd /usr")
+    mapped.nvim.keys("gf")
+    mapped.nvim.wait("#_G.calls > 0")
+    assert mapped.call()[1]["text"] == f"@{world.home}/lua/x.lua "
+
+
+def test_a_buffer_that_is_no_file_is_not_sent(mapped):
+    mapped.nvim.cmd("enew")
+    mapped.nvim.keys("gf")
+    mapped.nvim.wait("#_G.notices > 0")
+    assert mapped.calls() == []
+
+
+def test_a_verb_has_its_map(mapped):
+    mapped.nvim.cmd("nmap gk <Plug>(CoveyKill)")
+    mapped.nvim.keys("gk")
+    mapped.nvim.wait("#_G.calls > 0")
+    assert mapped.call() == ("kill", {"name": "aaaaaaaa"})
+
+
+def test_rename_asks_for_the_name(mapped):
+    mapped.nvim.lua("vim.ui.input = function(opts, cb) _G.default = opts.default; cb('beryl') end")
+    mapped.nvim.cmd("nmap gn <Plug>(CoveyRename)")
+    mapped.nvim.keys("gn")
+    mapped.nvim.wait("#_G.calls > 0")
+    assert mapped.call() == ("rename", {"name": "aaaaaaaa", "new": "beryl"})
+    assert mapped.nvim.lua("return _G.default") == "amber"

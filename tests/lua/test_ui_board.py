@@ -1,0 +1,219 @@
+"""The board: who needs you, what they say, and a key for everything."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from stage import Stage, session
+
+if TYPE_CHECKING:
+    from editor import Editor
+
+ALPHA = session("alpha", state="working", last_line="running tests")
+BETA = session("beta", state="blocked", evidence={"excerpt": "Do you want to proceed?"}, queued=2)
+GAMMA = session("gamma", state="exited", exit={"code": 3, "signal": None}, flags=["unseen"], keep=True)
+DELTA = session("delta", state="idle", cwd="/tmp/delta")
+OVER = session("omega", state="exited", exit={"code": 0, "signal": None})
+ORDER = ["beta", "gamma", "delta", "alpha", "omega"]
+
+
+@pytest.fixture
+def stage(nvim: Editor) -> Stage:
+    made = Stage(nvim)
+    made.fleet(ALPHA, BETA, GAMMA, DELTA, OVER)
+    return made
+
+
+def open_board(nvim: Editor) -> None:
+    nvim.lua("require('covey.ui.board').open({})")
+    nvim.wait("vim.bo.filetype == 'covey-board'")
+
+
+def rows(nvim: Editor) -> list[str]:
+    return nvim.lua(
+        "for _, buf in ipairs(vim.api.nvim_list_bufs()) do"
+        " if vim.bo[buf].filetype == 'covey-board' then return vim.api.nvim_buf_get_lines(buf, 0, -1, false) end end"
+    )
+
+
+def names(nvim: Editor) -> list[str]:
+    return [row.split()[0] for row in rows(nvim)]
+
+
+def test_who_needs_you_comes_first(stage: Stage, nvim: Editor) -> None:
+    nvim.cmd("set columns=160")
+    open_board(nvim)
+    assert names(nvim) == ORDER
+    assert "2 exited" in nvim.screen()
+    assert "Do you want to proceed?" in rows(nvim)[0]
+    assert "+2" in rows(nvim)[0]
+    assert "exited (3)" in rows(nvim)[1]
+    assert "K" in rows(nvim)[1]
+    assert "running tests" in rows(nvim)[3]
+
+
+@pytest.mark.parametrize("columns", [40, 60, 80, 100, 109, 110, 120, 200, 300])
+def test_rows_fit_at_every_width(stage: Stage, nvim: Editor, columns: int) -> None:
+    nvim.cmd(f"set columns={columns}")
+    open_board(nvim)
+    width = nvim.eval("winwidth(0)")
+    for row in rows(nvim):
+        assert nvim.lua("return vim.api.nvim_strwidth(...)", row.rstrip()) <= width, row
+    assert names(nvim) == ORDER
+    if columns >= 60:
+        assert all(state in "\n".join(rows(nvim)) for state in ("working", "blocked", "exited (3)", "idle"))
+
+
+def test_it_follows_the_fleet_and_the_cursor_stays_on_its_session(stage: Stage, nvim: Editor) -> None:
+    open_board(nvim)
+    nvim.keys("3G")
+    nvim.wait(lambda: nvim.eval("line('.')") == 3)
+    stage.emit("State", ALPHA | {"state": "blocked"})
+    nvim.wait(lambda: names(nvim) == ["alpha", "beta", "gamma", "delta", "omega"])
+    assert nvim.eval("line('.')") == 4
+    stage.emit("Gone", {"id": DELTA["id"], "name": "delta", "reason": "killed"})
+    nvim.wait(lambda: names(nvim) == ["alpha", "beta", "gamma", "omega"])
+
+
+def test_the_preview_beside_it_follows_the_cursor(stage: Stage, nvim: Editor) -> None:
+    open_board(nvim)
+    nvim.wait(lambda: [ask["name"] for ask in stage.asked("preview")] == [BETA["id"]])
+    stage.frame(stage.asked("preview")[0]["view"], ["screen of beta"])
+    nvim.wait(lambda: "screen of beta" in nvim.screen())
+    nvim.keys("j")
+    nvim.wait(lambda: [ask["name"] for ask in stage.asked("preview")][1:] == [GAMMA["id"]])
+    stage.frame(stage.asked("preview")[1]["view"], ["screen of gamma"])
+    nvim.wait(lambda: "screen of gamma" in nvim.screen())
+    assert nvim.eval("&filetype") == "covey-board"
+    nvim.keys("q")
+    nvim.wait(lambda: len(stage.asked("unpreview")) == 2)
+    nvim.wait(lambda: len(nvim.vim.windows) == 1)
+
+
+def test_the_preview_goes_where_there_is_no_room_and_comes_back(stage: Stage, nvim: Editor) -> None:
+    open_board(nvim)
+    nvim.wait(lambda: len(stage.asked("preview")) == 1)
+    assert nvim.cmd("set columns=60") == ""
+    nvim.wait(lambda: len(stage.asked("unpreview")) == 1)
+    nvim.wait(lambda: nvim.eval("winwidth(0)") == 58)
+    nvim.cmd("set columns=140")
+    nvim.wait(lambda: len(stage.asked("preview")) == 2)
+    assert nvim.messages() == ""
+
+
+@pytest.mark.parametrize(
+    ("keys", "method", "params"),
+    [
+        ("R", "respawn", {}),
+        ("K", "keep", {"on": True}),
+        ("S", "settle", {}),
+        ("I", "interrupt", {}),
+        ("r<C-u>new name<CR>", "rename", {"new": "new name"}),
+        ("a1<CR>", "answer", {"choice": "1"}),
+    ],
+)
+def test_keys_act_on_the_session_under_the_cursor(
+    stage: Stage, nvim: Editor, keys: str, method: str, params: dict[str, Any]
+) -> None:
+    open_board(nvim)
+    nvim.keys(keys)
+    nvim.wait(lambda: len(stage.asked(method)) == 1)
+    asked = stage.asked(method)[0]
+    asked.pop("environ", None)
+    assert asked == {"name": BETA["id"]} | params
+
+
+@pytest.mark.parametrize(("key", "killed"), [("k", 1), ("l", 0), ("<CR>", 0), ("<Esc>", 0)])
+def test_kill_asks_first(stage: Stage, nvim: Editor, key: str, killed: int) -> None:
+    nvim.vim.ui_attach(120, 40, True)  # without an eye on it, the question answers itself
+    open_board(nvim)
+    nvim.keys("x")
+    nvim.wait(lambda: nvim.vim.api.get_mode()["blocking"])
+    nvim.keys(key)
+    nvim.wait(lambda: not nvim.vim.api.get_mode()["blocking"])
+    assert len(stage.asked("kill")) == killed
+
+
+def test_attach_and_prompt_leave_the_board(stage: Stage, nvim: Editor) -> None:
+    stage.answer("attach", {"argv": ["sh", "-c", "echo ready; cat"], "env": {}})
+    open_board(nvim)
+    nvim.keys("<CR>")
+    nvim.wait(lambda: "ready" in nvim.screen() and nvim.eval("&filetype") == "covey-attach")
+    nvim.keys("<C-\\><C-n>q")
+    nvim.wait(lambda: len(nvim.vim.windows) == 1)
+    open_board(nvim)
+    nvim.keys("s")
+    nvim.wait(lambda: nvim.eval("bufname()") == f"covey://prompt/{BETA['id']}")
+
+
+def test_filter(stage: Stage, nvim: Editor) -> None:
+    open_board(nvim)
+    nvim.keys("/stand exited<CR>")
+    nvim.wait(lambda: names(nvim) == ["gamma", "omega"])
+    assert "filter: stand exited" in nvim.screen()
+    nvim.keys("/<C-u>zzz<CR>")
+    nvim.wait(lambda: "nothing matches" in nvim.screen())
+    nvim.keys("/<C-u><CR>")
+    nvim.wait(lambda: names(nvim) == ORDER)
+
+
+def test_help_lists_every_key(stage: Stage, nvim: Editor) -> None:
+    open_board(nvim)
+    nvim.keys("g?")
+    nvim.wait("vim.bo.filetype == 'covey-help'")
+    text = "\n".join(nvim.lua("return vim.api.nvim_buf_get_lines(0, 0, -1, false)"))
+    chosen = nvim.lua("return require('covey.config').get().keys.board")
+    assert all(f" {key} " in text for key in chosen.values())
+
+
+def test_opened_twice_is_one_board(stage: Stage, nvim: Editor) -> None:
+    open_board(nvim)
+    there = nvim.eval("win_getid()")
+    nvim.cmd("wincmd p")
+    open_board(nvim)
+    assert nvim.eval("win_getid()") == there
+
+
+def test_an_empty_fleet_says_what_to_do(nvim: Editor) -> None:
+    stage = Stage(nvim)
+    open_board(nvim)
+    assert "connecting" in nvim.screen()
+    stage.fleet()
+    nvim.wait(lambda: ":Covey open starts one" in nvim.screen())
+    nvim.keys("RxKSIa<CR>")
+    nvim.lua("vim.wait(20)")
+    assert nvim.messages() == ""
+
+
+def test_V07_names_of_any_script_keep_the_columns(nvim: Editor) -> None:
+    stage = Stage(nvim)
+    stage.fleet(session("가나다 👩‍💻", state="idle"), session("plain", state="idle"))
+    open_board(nvim)
+    columns = {
+        nvim.lua("return vim.api.nvim_strwidth(...)", row.split("standin")[0]) for row in rows(nvim)
+    }
+    assert len(columns) == 1
+
+
+@pytest.mark.parametrize("how", ["q", "qa", "wqa", "only | q", "%bdelete! | q"])
+def test_X02_the_board_never_stops_the_editor_from_leaving(stage: Stage, nvim: Editor, how: str) -> None:
+    open_board(nvim)
+    nvim.cmd("wincmd p")
+    assert nvim.quit(how) == 0
+    assert "Error" not in nvim.stderr()
+
+
+@pytest.mark.parametrize("how", ["fclose!", "only", "tabnew | tabonly", "%bdelete!"])
+def test_V03_the_board_closes_cleanly(stage: Stage, nvim: Editor, how: str) -> None:
+    open_board(nvim)
+    nvim.wait(lambda: len(stage.asked("preview")) == 1)
+    nvim.cmd("wincmd p | vnew")
+    nvim.cmd(how)
+    nvim.cmd("silent! fclose!")
+    nvim.wait(lambda: len(stage.asked("unpreview")) == 1)
+    stage.emit("State", ALPHA | {"state": "idle"})
+    nvim.lua("vim.wait(20)")
+    assert nvim.messages() == ""
+    open_board(nvim)
+    assert len(rows(nvim)) == 5
