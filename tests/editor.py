@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
 COLUMNS, LINES = 120, 40
+LEAVING = 5.0  # seconds an nvim has to leave at the end of a test; one that waits for a key never does
 
 
 class Editor:
@@ -39,7 +40,11 @@ class Editor:
             stdout=subprocess.DEVNULL,
             stderr=self._stderr,
         )
-        self.vim = self._connect()
+        try:
+            self.vim = self._connect()
+        except BaseException:
+            self._end()
+            raise
 
     def _arguments(self) -> list[str]:
         return [
@@ -117,15 +122,17 @@ class Editor:
 
     def close(self) -> None:
         """Give back all this object holds; an nvim that still runs is told to leave, and killed if it does not."""
-        try:
-            self.quit()
-        except (OSError, subprocess.TimeoutExpired):
+        with contextlib.suppress(OSError, EOFError, pynvim.NvimError, subprocess.TimeoutExpired):
+            self.quit(timeout=LEAVING)
+        self._end()
+        self._hang_up()
+
+    def _end(self) -> None:
+        if self.running():
             self.process.kill()
-            self.process.wait()
-        finally:
-            self._hang_up()
-            self.process.stdin.close()
-            self._stderr.close()
+        self.process.wait()
+        self.process.stdin.close()
+        self._stderr.close()
 
     def _hang_up(self) -> None:
         """Let pynvim see the end of the line: closed before that, it leaves its socket to the garbage collector."""

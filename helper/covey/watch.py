@@ -92,7 +92,7 @@ class Eyes:
     async def read(self, found: list[Pane]) -> None:
         """Bring ``seen`` up to these panes."""
         self.seen = {p.spec.id: self._sight(p) for p in found}
-        stale = [pane for pane in found if not pane.dead and self._stale(pane)]
+        stale = [pane for pane in found if self._stale(pane)]
         shots = await panes.capture(self._server, *(pane.pane for pane in stale), colours=True)
         for pane, shot in zip(stale, shots, strict=True):
             if shot is not None:

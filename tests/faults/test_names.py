@@ -26,7 +26,7 @@ ODD = [
     "trailing ",
     "z*1",
     "a" * 200,
-    "it's \"quoted\" \\ $HOME `id`",
+    'it\'s "quoted" \\ $HOME `id`',
 ]
 
 

@@ -30,9 +30,9 @@ def mapped(wire, world):
     [
         ("gsiw", "local"),
         ("gsj", "local x = 1\n  y()"),
-        ("wvegs", "x"),
+        ("wvegs", "x ="),
         ("Vjgs", "local x = 1\n  y()"),
-        ("vj$gs", "local x = 1\n  y()\n"),
+        ("vj$gs", "local x = 1\n  y()"),
         ("l<C-v>jlgs", "oc\n y"),
     ],
 )

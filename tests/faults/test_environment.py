@@ -1,0 +1,163 @@
+"""E*, L05: what an agent finds in its environment, and what nobody else ever reads."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import uuid
+from pathlib import Path
+
+import pytest
+
+from covey import env
+from covey.errors import Refused, Usage
+from desk import Desk
+
+SECRET = f"sk-fake-{uuid.uuid4().hex}"
+DUMP = "import json, os, sys; json.dump(dict(os.environ), open(sys.argv[1], 'w')); sys.stdin.read()"
+
+
+async def environment(desk, name, **more):
+    """What a program opened under that name found in its environment."""
+    path = desk.world.tmp / f"{name}.env"
+    await desk("open", name=name, cmd=[sys.executable, "-c", DUMP, str(path)], **more)
+    return await dumped(desk, path)
+
+
+async def dumped(desk, path):
+    def read():
+        try:
+            return json.loads(path.read_text())
+        except (OSError, ValueError):
+            return None
+
+    return await desk.until(read, message=f"{path.name} was written")
+
+
+def leaks(desk, needle):
+    """Every place but the agents' own environments where the words can be read."""
+    places = {
+        "message log": desk.tmux("show-messages"),
+        "global environment": desk.tmux("show-environment", "-g") + desk.tmux("show-environment", "-gh"),
+        "buffers": "".join(
+            desk.tmux("show-buffer", "-b", b) for b in desk.tmux("list-buffers", "-F", "#{buffer_name}").split()
+        ),
+    }
+    for session in desk.tmux("list-sessions", "-F", "#{session_id}").split():
+        places[f"environment of {session}"] = desk.tmux("show-environment", "-t", session)
+        places[f"screen of {session}"] = desk.tmux("capture-pane", "-p", "-S", "-", "-t", f"{session}:")
+        places[f"options of {session}"] = desk.tmux("show-options", "-p", "-t", f"{session}:")
+    for process in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            places[str(process)] = process.read_bytes().decode(errors="replace")
+        except OSError:
+            continue
+    for path in desk.world.root.rglob("*"):
+        if path.is_file() and not path.name.endswith(".env"):
+            places[str(path)] = path.read_bytes().decode(errors="replace")
+    return [where for where, text in places.items() if needle in text]
+
+
+async def test_E01_E04_a_secret_reaches_the_agent_and_nobody_else(desk):
+    odd = "line1\nline2 'single' \"double\" $(id) `id` \\ $HOME é " + "x" * 30_000
+    found = await environment(desk, "one", env={"CHK_SECRET": SECRET, "CHK_ODD": odd})
+    assert (found["CHK_SECRET"], found["CHK_ODD"]) == (SECRET, odd)
+    assert leaks(desk, SECRET) == []
+    assert not [path for path in paths_of(desk) if ".start." in path.name]
+
+
+def paths_of(desk):
+    return [path for path in desk.world.run.rglob("*") if path.is_file()]
+
+
+async def test_the_scanner_sees_a_planted_leak(desk):
+    await desk("open", name="one", agent="shell")
+    (desk.world.tmp / "planted").write_text(SECRET)
+    desk.tmux("set-environment", "-g", "LEAK", SECRET)
+    assert len(leaks(desk, SECRET)) == 2
+
+
+async def test_E05_values_are_there_again_after_a_respawn_by_another_helper(desk):
+    await environment(
+        desk, "one", env={"CHK_SECRET": SECRET, "CHK_REF": "env:OTHER"}, environ={**os.environ, "OTHER": "1"}
+    )
+    path = desk.world.tmp / "one.env"
+    path.unlink()
+    other = await Desk(desk.world).start()
+    try:
+        await other("respawn", name="one", force=True, environ={**os.environ, "OTHER": "rotated"})
+    finally:
+        await other.close()
+    found = await dumped(desk, path)
+    assert (found["CHK_SECRET"], found["CHK_REF"]) == (SECRET, "rotated")
+    assert leaks(desk, SECRET) == []
+
+
+async def test_E02_E03_what_belongs_to_an_editor_a_tmux_or_another_agent_does_not_cross(desk):
+    caller = {name: "leak" for name in env.SCRUB} | {
+        "PATH": os.environ["PATH"],
+        "HOME": os.environ["HOME"],
+        "MINE": "kept",
+    }
+    found = await environment(desk, "one", environ=caller | {"BASH_FUNC_x%%": "() { :; }", "COVEY_ID": "spoof"})
+    crossed = {name for name, value in found.items() if value == "leak"}
+    assert crossed == set()
+    assert found["MINE"] == "kept"
+    assert found["COVEY_ID"] == (await desk("get", name="one"))["id"]
+    assert {"TMUX", "TMUX_PANE", "NVIM"} & found.keys() == set()
+    assert found["TERM"].startswith("tmux")
+
+
+async def test_the_agent_gets_what_its_opener_has_not_what_the_server_had(desk):
+    await desk("open", name="first", agent="shell")
+    found = await environment(desk, "one", environ={**os.environ, "PATH": f"/opt/x:{os.environ['PATH']}", "CHK": "2"})
+    assert found["PATH"].startswith("/opt/x:")
+    assert found["CHK"] == "2"
+
+
+async def test_E06_start_scripts_are_private_and_gone(desk):
+    await environment(desk, "one")
+    left = [path.name for path in paths_of(desk) if "spool" in path.parts]
+    assert left == []
+
+
+@pytest.mark.parametrize(("name", "value"), [("A-B", "x"), ("1A", "x"), ("", "x"), ("A", "x\0y")])
+async def test_E04_what_cannot_cross_is_refused_by_name(desk, name, value):
+    with pytest.raises((Usage, Refused)):
+        await desk("open", name="one", agent="shell", env={name: value})
+    assert await desk("list") == []
+
+
+async def test_references_are_read_at_each_start(desk, tmp_path):
+    secret = tmp_path / "token"
+    secret.write_text("from a file\n")
+    given = {"A": f"file:{secret}", "B": "cmd:printf 'from a command'"}
+    found = await environment(desk, "one", env=given)
+    assert (found["A"], found["B"]) == ("from a file", "from a command")
+
+
+@pytest.mark.parametrize("reference", ["env:NOT_SET_ANYWHERE", "file:/nonexistent", "cmd:exit 3"])
+async def test_a_reference_that_fails_names_the_variable_and_starts_nothing(desk, reference):
+    with pytest.raises(Refused, match="MY_TOKEN"):
+        await desk("open", name="one", agent="shell", env={"MY_TOKEN": reference})
+    assert await desk("list") == []
+
+
+async def test_L05_a_program_that_is_not_there_is_named(desk):
+    with pytest.raises(Refused, match="no-such-agent was not found"):
+        await desk("open", name="one", cmd=["no-such-agent"])
+    assert await desk("list") == []
+
+
+async def test_L05_a_program_that_ends_at_once_shows_its_last_words(desk):
+    await desk("open", name="one", cmd=["sh", "-c", "echo please log in; exit 1"])
+    session = await desk.state("one", "exited")
+    assert (session["exit"]["code"], session["last_line"]) == (1, "please log in")
+
+
+def test_a_value_in_two_halves_is_noise_in_each():
+    half, pad = env.split(SECRET)
+    assert env.join(half, pad) == SECRET
+    assert SECRET.encode().hex() not in half
+    assert SECRET.encode() not in pad

@@ -1,0 +1,131 @@
+"""How agents end: by themselves, by a person, behind our back; seen at once, and rightly."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+
+import pytest
+
+SIGNALS = [signal.SIGHUP, signal.SIGINT, signal.SIGKILL, signal.SIGTERM, signal.SIGSEGV, signal.SIGUSR1, signal.SIGABRT]
+
+
+async def test_every_exit_code_is_seen_and_right(desk):
+    codes = [0, 1, 2, 3, 42, 126, 127, 128, 137, 200, 254, 255]
+    for code in codes:
+        await desk("open", name=f"c{code}", cmd=[sys.executable, "-S", "-c", f"raise SystemExit({code})"])
+    for code in codes:
+        session = await desk.state(f"c{code}", "exited")
+        assert session["exit"] == {"code": code, "signal": None}
+
+
+@pytest.mark.parametrize("number", SIGNALS, ids=lambda n: n.name)
+async def test_every_signal_is_seen_and_right(desk, number):
+    session = await desk("open", name="one", cmd=["sleep", "1000"])
+    await desk.until(lambda: "sleep" in desk.tmux("list-panes", "-a", "-F", "#{pane_current_command}"))
+    os.kill(session["pid"], number)
+    ended = await desk.state("one", "exited")
+    assert ended["exit"] == {"code": None, "signal": int(number)}
+
+
+async def test_a_death_behind_our_back_is_told_without_asking(desk):
+    session = await desk.standin("one")
+    os.kill(session["pid"], signal.SIGKILL)
+    (event,) = await desk.until(lambda: [e for e in desk.events if e["event"] == "Exited"])
+    assert event["data"]["exit"] == {"code": None, "signal": 9}
+
+
+async def test_a_respawn_keeps_id_name_and_pane_and_drops_what_was_meant_for_the_old_agent(desk):
+    session = await desk.standin("one")
+    await desk("send", name="one", text="ask first")
+    await desk.state("one", "blocked")
+    held = await desk("send", name="one", text="for the old one")
+    again = await desk("respawn", name="one", force=True)
+    assert [again[key] for key in ("id", "name", "pane", "epoch")] == [session["id"], "one", session["pane"], 2]
+    assert again["pid"] != session["pid"]
+    assert (await desk("wait", act=held["id"]))["outcome"] == "dropped"
+    await desk.state("one", "idle")
+    assert (await desk("send", name="one", text="for the new one"))["outcome"] == "submitted"
+    assert desk.prompts("one") == ["ask first", "for the new one"]
+
+
+async def test_a_living_agent_is_respawned_only_by_force(desk):
+    await desk.standin("one")
+    with pytest.raises(Exception, match="still running"):
+        await desk("respawn", name="one")
+
+
+async def test_R09_a_kill_ends_what_ignores_it_and_says_what_it_ended(desk):
+    script = 'trap "" HUP TERM; (trap "" HUP TERM; exec sleep 4243) & setsid sleep 4244 & sleep 4245'
+    session = await desk("open", name="one", cmd=["sh", "-c", script])
+    table = desk.front.helper.place.processes
+    await desk.until(lambda: len(table.snapshot().tree(session["pid"])) == 4)
+    tree = [each.identity for each in table.snapshot().tree(session["pid"])]
+    killed = await desk("kill", name="one")
+    assert killed["survivors"] == []
+    assert len(killed["ended"]) >= 4
+    assert [each for each in tree if table.alive(each)] == []
+
+
+async def test_R01_orphans_of_a_dead_agent_are_ended_with_its_session(desk):
+    session = await desk("open", name="one", cmd=["sh", "-c", "setsid sleep 4246 & exec sleep 4247"])
+    table = desk.front.helper.place.processes
+    await desk.until(lambda: len(table.snapshot().tree(session["pid"])) == 2)
+    orphan = next(each for each in table.snapshot().tree(session["pid"]) if each.pid != session["pid"])
+    os.kill(session["pid"], signal.SIGKILL)
+    await desk.state("one", "exited")
+    assert table.alive(orphan.identity)
+    await desk("kill", name="one")
+    assert table.alive(orphan.identity) is False
+
+
+async def test_a_reap_ends_what_exited_and_nothing_that_lives(desk):
+    await desk.standin("lives")
+    await desk("open", name="dead", cmd=["false"])
+    await desk("open", name="kept", cmd=["false"])
+    await desk.state("dead", "exited")
+    await desk.state("kept", "exited")
+    await desk("keep", name="kept")
+    dry = await desk("reap")
+    assert [(each["name"], each["act"]) for each in dry["decisions"]] == [("dead", "end")]
+    assert len(await desk("list")) == 3
+    done = await desk("reap", yes=True)
+    assert [each["name"] for each in done["ended"]] == ["dead"]
+    assert {each["name"] for each in await desk("list")} == {"lives", "kept"}
+
+
+async def test_more_than_the_cap_of_settled_sessions_close_oldest_first(desk):
+    for number in range(10):
+        await desk("open", name=f"s{number}", cmd=["true"])
+        await desk.state(f"s{number}", "exited")
+        await desk("settle", name=f"s{number}")
+    assert [each["name"] for each in await desk("list")] == [f"s{number}" for number in range(2, 10)]
+    assert [e["data"]["name"] for e in desk.events if e["event"] == "Reaped"] == ["s0", "s1"]
+
+
+async def test_prompts_of_a_killed_session_are_undelivered_not_lost(desk):
+    await desk.standin("one")
+    await desk("send", name="one", text="ask first")
+    await desk.state("one", "blocked")
+    held = await desk("send", name="one", text="never typed")
+    await desk("kill", name="one")
+    assert (await desk("wait", act=held["id"]))["outcome"] == "undelivered"
+
+
+async def test_at_the_last_sessions_end_the_server_ends_too(desk):
+    await desk.standin("one")
+    pid = int(desk.tmux("display-message", "-p", "#{pid}"))
+    await desk("kill", name="one")
+    assert await desk.until(lambda: desk.front.helper.place.processes.identify(pid) is None)
+
+
+async def test_an_interrupt_stops_the_work(desk):
+    await desk.standin("one")
+    await desk("send", name="one", text="work 1000")
+    await desk.state("one", "working")
+    waiting = asyncio.create_task(desk("send", name="one", text="after it"))
+    await desk("interrupt", name="one")
+    await desk.shows("one", "Interrupted")
+    assert (await desk("wait", act=(await waiting)["id"]))["outcome"] == "submitted"
