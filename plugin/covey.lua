@@ -19,18 +19,20 @@ end, {
 local NORMAL =
   "Adopt Attach Board Interrupt Keep Kill Last Next Open Pick Prev Preview Prompt Reap Rename Respawn SendFile Settle"
 
-for name in NORMAL:gmatch("%a+") do
-  vim.keymap.set("n", ("<Plug>(Covey%s)"):format(name), function()
-    require("covey.keymap").run(name)
-  end)
+local function map(mode, name, action, expr)
+  local run = ("require'covey.keymap'.run('%s')"):format(action)
+  local keys = expr and "v:lua." .. run or ("<Cmd>lua %s<CR>"):format(run)
+  vim.api.nvim_set_keymap(
+    mode,
+    ("<Plug>(Covey%s)"):format(name),
+    keys,
+    { noremap = true, expr = expr, desc = "covey: " .. name }
+  )
 end
 
-vim.keymap.set("n", "<Plug>(CoveySend)", function()
-  return require("covey.keymap").run("Send")
-end, { expr = true })
-vim.keymap.set("x", "<Plug>(CoveySend)", function()
-  require("covey.keymap").run("SendSelection")
-end)
-vim.keymap.set("x", "<Plug>(CoveySendFile)", function()
-  require("covey.keymap").run("SendLines")
-end)
+for name in NORMAL:gmatch("%a+") do
+  map("n", name, name)
+end
+map("n", "Send", "Send", true)
+map("x", "Send", "SendSelection")
+map("x", "SendFile", "SendLines")

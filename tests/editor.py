@@ -55,11 +55,13 @@ class Editor:
         ]
 
     def _connect(self) -> pynvim.Nvim:
-        eventually(lambda: self.socket.exists() or self.process.poll() is not None, message="nvim listens")
-        try:
+        return eventually(self._try_connect, message=lambda: f"nvim listens; it said {self.stderr()!r}")
+
+    def _try_connect(self) -> pynvim.Nvim | None:
+        assert self.running(), f"nvim did not start: {self.stderr()}"
+        # the socket is there a moment before nvim listens on it
+        with contextlib.suppress(FileNotFoundError, ConnectionRefusedError):
             return pynvim.attach("socket", path=str(self.socket))
-        except OSError as error:
-            raise AssertionError(f"nvim did not start: {self.stderr()}") from error
 
     @property
     def pid(self) -> int:

@@ -80,6 +80,7 @@ class Front:
         print("a stray print in a call", flush=True)
         os.write(1, b"and one past Python\\n")
         os.system("echo and one by a child; cat")
+        assert os.read(0, 1) == b""
         warnings.warn("and a warning")
         sys.stdout.write("x" * 5_000_000)
         return "printed"

@@ -1,4 +1,4 @@
-"""A stage for the windows: the real nvim, the real cache and config, and a helper that only writes down what it is asked."""
+"""A stage for the windows: the real nvim, cache and config, and a helper that only writes down what it is asked."""
 
 from __future__ import annotations
 
@@ -94,7 +94,9 @@ class Stage:
 
     def text(self) -> list[str]:
         """The lines of the view opened last, right-stripped, without blank ones at the end."""
-        lines = [line.rstrip() for line in self.nvim.lua("return vim.api.nvim_buf_get_lines(view.float.buf, 0, -1, false)")]
+        lines = [
+            line.rstrip() for line in self.nvim.lua("return vim.api.nvim_buf_get_lines(view.float.buf, 0, -1, false)")
+        ]
         while lines and not lines[-1]:
             lines.pop()
         return lines

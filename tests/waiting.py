@@ -33,7 +33,7 @@ def eventually(
 
 async def eventually_async(
     predicate: Callable[[], T],
-    timeout: float = PATIENCE,  # noqa: ASYNC109  the same words as ``eventually``
+    timeout: float = PATIENCE,
     message: str | Callable[[], str] = "condition",
 ) -> T:
     """As ``eventually``, for a test that runs on an event loop: the loop goes on between two looks."""

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 import logging
 from collections.abc import Callable
 from typing import Any
 
 from covey import __version__, paths, process, verbs
-from covey.errors import Usage
+from covey.errors import CoveyError, Usage
 from covey.helper import Helper
 from covey.models import Json
+
+SWEEP_DEADLINE = 8.0  # seconds; the host's own watchdog ends it after 10
+log = logging.getLogger("covey")
 
 
 class Front:
@@ -51,9 +55,16 @@ class Front:
         return await run(self.helper, **given)
 
     async def bye(self, _params: Json) -> None:
-        """The exit sweep of the editor that leaves: end what its policy says, release the rest."""
+        """The exit sweep of the editor that leaves: end what its policy says, release the rest.
+
+        Bounded, so that what it started can still be closed: what is left undone, the next covey on this machine does.
+        """
         if self.helper.owner:
-            await verbs.sweep(self.helper, leaving=self.helper.owner)
+            try:
+                async with asyncio.timeout(SWEEP_DEADLINE):
+                    await verbs.sweep(self.helper, leaving=self.helper.owner)
+            except (TimeoutError, CoveyError) as error:
+                log.warning("the sweep at exit was not finished: %s", error or "it took too long")
 
     async def close(self) -> None:
         """Leave. Sessions are untouched."""

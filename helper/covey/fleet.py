@@ -15,7 +15,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
-from covey import registry
+from covey import reaper, registry
 from covey.errors import CoveyError, NoServer, NotFound, ServerLost, TmuxRefused, TmuxTimeout, Unavailable
 from covey.lane import FLEET
 from covey.models import Identity, Pane, Receipt, now, stamp
@@ -114,7 +114,7 @@ class Fleet:
         for old in list(self.views.values()):
             if old.state not in ("lost", "unknown"):
                 evidence = {"state": "unknown", "rule": error.code, "excerpt": error.message, "background": 0}
-                self._show(replace(old, state="unknown", since=now(), evidence=evidence))
+                self._show(replace(old, state="unknown", since=now(), evidence=evidence, flags=(reaper.STALE,)))
 
     async def _records(self) -> dict[str, Record]:
         return {record.spec.id: record for record in await asyncio.to_thread(self._kit.store.sessions)}

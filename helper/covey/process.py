@@ -278,7 +278,8 @@ class _Claim:
         return self.marked(one) and (one.identity in self.seen or self.orphan(one))
 
     def spared(self, one: Process) -> bool:
-        return one.command in self.names and one.sid != self.session
+        own = self.leader.sid if self.leader else self.session
+        return one.command in self.names and one.sid != own
 
     def sheltered(self, one: Process) -> bool:
         return any(self.spared(up) for up in self.table.ancestors(one.pid) if up.pid not in self.above)

@@ -1,7 +1,7 @@
 """Which sessions may be ended, and why. Pure: it decides, the fleet acts.
 
-What nobody is sure of is never ended: a session that is ``lost`` has nothing to end, one whose state is ``unknown``
-may be at work.
+What nobody is sure of is never ended: a session that is ``lost`` has nothing to end, and of one that is ``stale``
+tmux did not answer. (``unknown`` alone only says that no rule reads the program's screen.)
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 Act: TypeAlias = Literal["end", "keep", "release"]
 BUSY = frozenset({"starting", "working", "blocked"})
-UNSURE = frozenset({"unknown", "lost"})
+STALE = "stale"  # the flag of a session that tmux was asked about and did not answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ def over_cap(sessions: Iterable[Session], cap: int, refused: Collection[str] = (
 
     Walk past one that will not close, then ask again with its id in ``refused``: it still counts and is not chosen.
     """
-    settled = [one for one in sessions if one.settled and not one.keep and one.state not in BUSY | UNSURE]
+    settled = [one for one in sessions if one.settled and not one.keep and not _unsure(one) and one.state not in BUSY]
     oldest = sorted((one for one in settled if one.id not in refused), key=lambda one: (one.since, one.created, one.id))
     excess = max(0, len(settled) - max(0, cap))
     return [_decide(one, "end", f"settled, and more than {cap} settled sessions are open") for one in oldest[:excess]]
@@ -81,7 +81,7 @@ def _leaving(one: Session, spared: Collection[str]) -> Decision:
     rules: tuple[tuple[bool, Act, str], ...] = (
         (one.keep, "keep", "kept by a person"),
         (one.state == "lost", "keep", "lost: there is nothing to end"),
-        (one.state == "unknown", "release", "its state is unknown, so it may be at work"),
+        (STALE in one.flags, "release", "tmux does not answer, so it may be at work"),
         (one.id in spared, "release", "another editor uses it"),
         (one.on_exit == "keep", "release", "to be kept when its editor leaves"),
         (one.on_exit == "reap", "end", "to be reaped when its editor leaves"),
@@ -92,11 +92,15 @@ def _leaving(one: Session, spared: Collection[str]) -> Decision:
     return next(_decide(one, act, reason) for fits, act, reason in rules if fits)
 
 
+def _unsure(one: Session) -> bool:
+    return one.state == "lost" or STALE in one.flags
+
+
 def _over(one: Session) -> str:
     """Why a session is over; empty if it is not."""
     if one.state == "exited":
         return _exited(one.exit)
-    return "settled: its work is done" if one.settled and one.state not in BUSY | UNSURE else ""
+    return "settled: its work is done" if one.settled and not _unsure(one) and one.state not in BUSY else ""
 
 
 def _exited(how: Exit | None) -> str:

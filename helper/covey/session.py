@@ -152,7 +152,8 @@ class Session:
     async def _take_up(self) -> None:
         """Go on with what waits unsent in the composer, and settle what a dead helper left."""
         outbox = self._kit.outbox
-        for receipt in await asyncio.to_thread(outbox.recover, self._kit.place.processes.alive):
+        held = "" if self._waits else self.id
+        for receipt in await asyncio.to_thread(outbox.recover, self._kit.place.processes.alive, held):
             self.settled(receipt)
         for ticket, draft in list(self._waits.values()):
             await self._deliver(ticket, draft)

@@ -80,8 +80,9 @@ def ready(evidence: Evidence, profile: Profile) -> bool:
 def _dialog(screen: Screen, box: composers.Box | None, profile: Profile) -> Dialog | None:
     if box is None:
         return dialogs.find(screen)
+    below = [row for row in screen.lines[box.bottom + 1 :] if row.strip()]
     lined = profile.composer is not None and profile.composer.kind == "line"
-    return dialogs.find(screen, box.top if lined else box.bottom + 1)
+    return dialogs.find(screen, box.top if lined or dialogs.hint(below) else box.bottom + 1)
 
 
 def _blocked(view: View, evidence: Evidence, profile: Profile) -> Verdict | None:
@@ -89,6 +90,9 @@ def _blocked(view: View, evidence: Evidence, profile: Profile) -> Verdict | None
     found = _dialog(view.screen, view.box, profile)
     if found:
         return Verdict("blocked", "dialog", found.question or found.options[0].label)
+    hint = dialogs.hint(list(view.rows("tail"))) if view.box is None else None
+    if hint:
+        return Verdict("blocked", "answer-hint", hint)
     return _first("blocked", profile.blocked, view)
 
 
@@ -105,9 +109,11 @@ def _starting(view: View, evidence: Evidence, profile: Profile) -> Verdict | Non
             return Verdict("starting", rule.name, seen)
     if still >= profile.ready.patience:
         return None
-    if profile.ready.title and evidence.title and not _own_title(evidence, profile):
+    bare = profile.composer is not None and view.box is None
+    waits = profile.ready.title and not composer(view.screen, profile)  # a draft that shows was taken
+    if (waits or bare) and evidence.title and not _own_title(evidence, profile):
         return Verdict("starting", "title-not-set", evidence.title)
-    if profile.composer and view.box is None and len(view.rows("screen")) <= BARE_ROWS:
+    if bare and len(view.rows("screen")) <= BARE_ROWS:
         return Verdict("starting", "not-drawn", _last(view))
     return None
 
@@ -136,12 +142,11 @@ def _first(state: StateName, rules: tuple[Rule, ...], view: View, background: in
 
 def _background(view: View, profile: Profile) -> int:
     """How many tasks the agent says go on behind its composer: the number in what a rule found, else 1."""
-    for rule in profile.background:
-        seen = view.holds(rule)
-        if seen is not None:
-            number = re.search(r"\d+", rule.match.search(seen).group() if rule.match.search(seen) else "")  # type: ignore[union-attr]
-            return min(int(number.group()), MAX_BACKGROUND) if number else 1
-    return 0
+    found = next((match for match in map(view.find, profile.background) if match), None)
+    if found is None:
+        return 0
+    number = re.search(r"\d+", found.group())
+    return min(int(number.group()), MAX_BACKGROUND) if number else 1
 
 
 def _last(view: View) -> str:

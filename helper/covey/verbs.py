@@ -301,6 +301,8 @@ async def send(
     view = await _addressed(helper, name)
     options = {"submit": submit, "when": _one_of("when", when, ("", "now", "idle")), "force": force}
     receipt = await _queue(helper, view, text, act or uuid.uuid4().hex, options, raw=raw)
+    if view.settled and receipt.outcome != "refused":
+        await helper.keeper.change(view.id, settled=False)  # there is work again
     if receipt.outcome not in FINAL:
         receipt = await helper.settled(receipt.id, patience=wait)
     return receipt.to_json()

@@ -40,9 +40,19 @@ local defaults = {
   attach = { style = "float" },
   notify = { level = "warn", events = { "exited", "lost" } },
   keys = {
-    attach = { leave = "<C-\\><C-n>" },
-    preview = { close = "q", zoom = "zz", respawn = "R", attach = "<CR>", file = "gf", history = "gh", help = "g?" },
-    prompt = { submit = "<C-s>" },
+    attach = { leave = "<C-\\><C-n>", close = "q" },
+    preview = {
+      attach = "<CR>",
+      insert = "i",
+      append = "a",
+      zoom = "zz",
+      respawn = "R",
+      file = "gf",
+      history = "gh",
+      close = "q",
+      help = "g?",
+    },
+    prompt = { submit = "<C-s>", older = "[h", newer = "]h" },
     board = {
       attach = "<CR>",
       preview = "p",

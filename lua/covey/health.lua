@@ -83,7 +83,7 @@ end
 local function tmux()
   start("tmux")
   local name = require("covey.config").get().tmux
-  local path = vim.fn.exepath(vim.fn.expand(name))
+  local path = vim.fn.exepath(vim.fs.normalize(name))
   if path == "" then
     local where = { "install tmux 3.2 or newer, or set the option `tmux` to its path", "PATH is " .. vim.env.PATH }
     return vim.health.error(("there is no program %q"):format(name), where)

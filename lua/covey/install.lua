@@ -26,7 +26,7 @@ end
 
 ---@return string? path, nil where there is no such program
 local function program(name)
-  local path = vim.fn.exepath(vim.fn.expand(name))
+  local path = vim.fn.exepath(vim.fs.normalize(name))
   return path ~= "" and path or nil
 end
 

@@ -132,13 +132,17 @@ local function connect()
   vim.defer_fn(release, delay)
 end
 
---- Call a method of the helper. The callback comes later, on the main loop, exactly once; not at all if the editor
---- leaves first. Without one, an error is told and a result is not.
+--- Call a method of the helper, from anywhere. The callback comes later, on the main loop, exactly once; not at all if
+--- the editor leaves first. Without one, an error is told and a result is not.
 ---@param method string
 ---@param params? table
 ---@param cb? covey.Callback
 function M.call(method, params, cb)
-  if is_leaving() then
+  if vim.in_fast_event() then
+    return vim.schedule(function()
+      M.call(method, params, cb)
+    end)
+  elseif is_leaving() then
     return
   end
   local id = calls.mint(method, cb or M.tell)
@@ -165,7 +169,7 @@ end
 
 --- Start the host if it does not run, before anything is asked of it.
 function M.warm()
-  if not is_leaving() and backoff.delay(now()) then
+  if not vim.in_fast_event() and not is_leaving() and backoff.delay(now()) then
     local err = connect()
     if err then
       require("covey.notify").error(vim.tbl_extend("keep", err, { once = err.message }))

@@ -112,7 +112,12 @@ end
 --- A verb that starts a session, with this editor's environment for the agent.
 ---@return covey.Verb
 function M.starting(method)
-  return function(opts, cb)
+  local function start(opts, cb)
+    if vim.in_fast_event() then
+      return vim.schedule(function()
+        start(opts, cb)
+      end)
+    end
     local config = require("covey.config").get()
     opts = M.options(opts)
     opts.cwd = vim.fs.normalize(vim.fn.fnamemodify(vim.fs.normalize(opts.cwd or directory()), ":p"))
@@ -126,6 +131,7 @@ function M.starting(method)
     end
     call(method, opts, cb)
   end
+  return start
 end
 
 return M

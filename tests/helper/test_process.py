@@ -306,6 +306,12 @@ def test_a_reused_root_number_is_nobody_of_ours():
     assert members(made) == ([B], [A])
 
 
+def test_a_root_that_leads_no_session_is_not_spared_by_its_own_name():
+    root = row(A, ME, ME, "nvim")
+    made = table(root, row(B, A, ME, "nvim"), row(C, A, C, "nvim"))
+    assert members(made, root=root.identity) == ([A, B], [C])
+
+
 def test_a_dead_leader_still_names_its_session():
     made = table(SERVER, replace(ROOT, state="Z"), row(A, 1, ROOT.pid))
     assert members(made) == ([A], [])
@@ -420,6 +426,23 @@ rest()
     assert left["nvim"] >= 1
     assert left["sleep"] == 1
     assert pids(done.left) == pids(brood.living())
+
+
+async def test_r09_a_pane_ends_and_its_server_lives(brood, tmp_path):
+    tmux = shutil.which("tmux")
+    if not tmux:
+        pytest.skip("needs tmux")
+    ready, server = tmp_path / "ready", [tmux, "-S", str(tmp_path / "s"), "-f", "/dev/null"]
+    script = PRELUDE + f"deaf()\nchild()\ndaemon(deaf)\nopen({str(ready)!r}, 'w').close()\nrest()"
+    agent = ["-e", f"{process.MARK}={brood.mark}", sys.executable, "-S", "-c", script]
+    brood.popen([*server, "new-session", "-d", "sleep 600"], "", stdout=None).wait()
+    asked = brood.popen([*server, "new-session", "-d", "-P", "-F", "#{pane_pid} #{pid}", *agent], "")
+    pane, hub = (identify(int(pid)) for pid in asked.stdout.readline().split())
+    until(ready.exists)
+    done = await finish(brood, pane)
+    assert (len(done.ended), done.survivors, done.left) == (3, [], [])
+    assert alive(hub) is True
+    assert Counter(one.command for one in brood.living()) == {"tmux: server": 1, "sleep": 1}
 
 
 async def test_what_carries_the_mark_but_has_a_living_parent_elsewhere_is_left(brood):

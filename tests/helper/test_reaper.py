@@ -12,8 +12,9 @@ from covey.models import Exit, Identity, Session
 from covey.reaper import BUSY, Decision, at_exit, by_hand, over_cap, sweep
 
 MINE, THEIRS, FAR = Identity(10, 1, "here"), Identity(11, 1, "here"), Identity(12, 1, "elsewhere")
-UNKNOWN = "its state is unknown, so it may be at work"
+STALE = "tmux does not answer, so it may be at work"
 STATES = ["starting", "working", "blocked", "idle", "exited", "lost", "unknown"]
+SHOWN = [*({"state": state, "flags": ()} for state in STATES), {"state": "unknown", "flags": ("stale",)}]
 PLAIN = Session(
     id="aaaaaaaa", name="one", agent="claude", state="idle", since="2026-01-01T00:00:00.000Z", evidence={}, exit=None,
     pid=1000, pane="%1", cwd="/", epoch=1, created="2026-01-01T00:00:00.000Z", owner=MINE, on_exit="settled",
@@ -30,7 +31,7 @@ def fleets(draw):
             PLAIN,
             id=f"id{number:06d}",
             name=f"name {number}",
-            state=draw(st.sampled_from(STATES)),
+            **draw(st.sampled_from(SHOWN)),
             since=f"2026-01-01T00:{draw(st.integers(0, 59)):02d}:00.000Z",
             owner=draw(st.sampled_from([MINE, THEIRS, FAR, None])),
             on_exit=draw(st.sampled_from(["keep", "reap", "settled"])),
@@ -53,8 +54,10 @@ def ended(decisions):
 AT_EXIT = {
     "kept": ({"keep": True, "on_exit": "reap", "state": "exited"}, "keep", "kept by a person"),
     "lost": ({"state": "lost", "on_exit": "reap"}, "keep", "lost: there is nothing to end"),
-    "unknown": ({"state": "unknown", "on_exit": "reap"}, "release", UNKNOWN),
-    "unknown and settled": ({"state": "unknown", "settled": True}, "release", UNKNOWN),
+    "stale": ({"state": "unknown", "flags": ("stale",), "on_exit": "reap"}, "release", STALE),
+    "stale and settled": ({"state": "unknown", "flags": ("stale",), "settled": True}, "release", STALE),
+    "no rule reads it": ({"state": "unknown", "on_exit": "reap"}, "end", "to be reaped when its editor leaves"),
+    "no rule reads it, and settled": ({"state": "unknown", "settled": True}, "end", "settled: its work is done"),
     "on_exit keep": ({"on_exit": "keep", "state": "exited"}, "release", "to be kept when its editor leaves"),
     "on_exit reap, at work": ({"on_exit": "reap", "state": "working"}, "end", "to be reaped when its editor leaves"),
     "exited": ({"state": "exited", "exit": Exit(code=3)}, "end", "exited (3)"),
@@ -91,7 +94,8 @@ def test_at_exit_ends_nothing_alive_kept_spared_or_unknown(fleet, spared):
     for one in (one for one in fleet if one.id in chosen):
         assert not one.keep
         assert one.id not in spared
-        assert one.state not in {"unknown", "lost"}
+        assert one.state != "lost"
+        assert "stale" not in one.flags
         assert one.on_exit == "reap" or (one.on_exit == "settled" and (one.state == "exited" or one.settled))
 
 
@@ -166,7 +170,8 @@ def test_by_hand_never_ends_the_living_of_the_living(fleet, verdict):
     for one in (one for one in fleet if one.id in chosen):
         gone = one.owner is not None and verdict[one.owner] is False
         assert not one.keep
-        assert one.state not in {"unknown", "lost"}
+        assert one.state != "lost"
+        assert "stale" not in one.flags
         assert one.state == "exited" or (one.settled and one.state not in BUSY) or gone
 
 
@@ -177,7 +182,7 @@ def test_by_hand_is_complete_in_order_and_gives_reasons(fleet, verdict):
     assert [order.index(one.id) for one in decisions] == sorted({order.index(one.id) for one in decisions})
     assert all(one.reason for one in decisions)
     over = {
-        one.id for one in fleet if not one.keep and (one.state == "exited" or (one.settled and one.state == "idle"))
+        one.id for one in fleet if not one.keep and (one.state == "exited" or (one.settled and one.state in {"idle", "unknown"} and not one.flags))
     }
     left = ended(sweep(fleet, verdict.__getitem__, set()))
     assert ended(decisions) == over | left

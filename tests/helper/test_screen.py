@@ -43,6 +43,7 @@ def test_attributes_carry_over_to_the_next_row() -> None:
 def test_a_cursor_drawn_on_a_hint_belongs_to_the_hint() -> None:
     assert parse(f"> \x1b[7mT\x1b[0;2mry it{OFF}", 40).bright == (">",)
     assert parse(f"> \x1b[4mT{OFF}\x1b[38;5;103mry it{OFF}", 40).bright == (">",)
+    assert parse(f"> \x1b[48;5;252mT{OFF}\x1b[38;5;103mry it{OFF}", 40).bright == (">",)
 
 
 def test_a_cursor_drawn_on_text_does_not_hide_it() -> None:

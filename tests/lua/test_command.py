@@ -262,6 +262,34 @@ def test_completion_before_the_helper_is_up_warms_it(wire):
     assert wire.nvim.lua("return _G.warmed") == 1
 
 
+def test_without_a_verb_the_board_opens(wire):
+    wire.nvim.lua("package.loaded['covey.ui.board'] = { open = function() _G.opened = true end }")
+    wire.nvim.cmd("Covey")
+    assert wire.nvim.lua("return _G.opened")
+
+
+def test_windows_are_opened_with_the_session(amber):
+    amber.nvim.lua("""
+        _G.shown = {}
+        for _, room in ipairs({ 'preview', 'attach', 'prompt' }) do
+          package.loaded['covey.ui.' .. room] = { open = function(session, opts)
+            table.insert(_G.shown, { room, session.id, opts.style or '' })
+          end }
+        end
+    """)
+    for words in ("preview amber", "attach style=vsplit", "prompt"):
+        amber.nvim.cmd(f"Covey {words}")
+    assert amber.nvim.lua("return _G.shown") == [
+        ["preview", "aaaaaaaa", ""],
+        ["attach", "aaaaaaaa", "vsplit"],
+        ["prompt", "aaaaaaaa", ""],
+    ]
+    amber.nvim.cmd("Covey open! shell")
+    amber.calls()
+    amber.reply(None, session("aaaaaaaa", "amber"))
+    assert amber.nvim.lua("return _G.shown[4]") == ["attach", "aaaaaaaa", ""]
+
+
 def test_every_verb_is_in_lua_too_and_says_what_it_does(nvim):
     missing = nvim.lua("""
         local covey, missing = require('covey'), {}

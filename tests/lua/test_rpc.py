@@ -156,6 +156,19 @@ def test_Y06_much_on_stderr_from_a_failing_host(start_nvim, world):
     assert "E5560" not in editor.nvim.messages()
 
 
+def test_Y06_verbs_may_be_called_where_the_editor_may_not(editor):
+    """In a callback of libuv."""
+    editor.nvim.lua("""
+        vim.uv.new_timer():start(0, 0, function()
+          local covey = require('covey')
+          local function done(err) _G.fast = err and err.message or 'no error' end
+          covey.open({ name = 'x' }, function() covey.kill('x', done) end)
+        end)
+    """)
+    assert editor.nvim.wait("_G.fast") == "a bug in kill: AttributeError: 'Front' object has no attribute 'do_kill'"
+    assert "E5560" not in editor.nvim.messages()
+
+
 def test_X04_the_goodbye_survives_the_autocommands_of_others(editor, world):
     editor.ask("list")
     editor.nvim.cmd("autocmd! VimLeavePre")

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+
 from stage import Stage, session
 
 if TYPE_CHECKING:
     from editor import Editor
 
 FIX = session("fix")
-ECHO = ["sh", "-c", "stty raw -echo; echo \"ready $MARK\"; exec cat -v"]
+ECHO = ["sh", "-c", 'stty raw -echo; echo "ready $MARK"; exec cat -v']
 
 
 @pytest.fixture
@@ -49,8 +50,12 @@ def test_closing_the_window_detaches(stage: Stage, nvim: Editor, style: str, how
     nvim.wait(f"vim.uv.kill({pid}, 0) ~= 0")
     nvim.wait(lambda: len(nvim.vim.windows) == before)
     assert nvim.messages() == ""
-    assert nvim.lua("return #vim.tbl_filter(function(b) return vim.bo[b].buftype == 'terminal' end,"
-                    " vim.api.nvim_list_bufs())") == 0
+    assert (
+        nvim.lua(
+            "return #vim.tbl_filter(function(b) return vim.bo[b].buftype == 'terminal' end, vim.api.nvim_list_bufs())"
+        )
+        == 0
+    )
     attach(nvim, style)
 
 
@@ -123,3 +128,9 @@ def test_an_error_of_the_helper_is_a_sentence(stage: Stage, nvim: Editor) -> Non
     nvim.lua("require('covey.ui.attach').open(...)", FIX)
     nvim.wait(lambda: "no session is called fix" in nvim.messages())
     assert len(nvim.vim.windows) == 1
+
+
+def test_the_title_follows_the_state(stage: Stage, nvim: Editor) -> None:
+    attach(nvim)
+    stage.emit("State", FIX | {"state": "working"})
+    nvim.wait(lambda: "fix · standin · working" in nvim.screen())

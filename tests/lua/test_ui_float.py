@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
+
 from stage import Stage, session
 
 if TYPE_CHECKING:
@@ -170,4 +171,3 @@ def test_picker_says_when_there_is_nothing_to_choose(nvim: Editor) -> None:
 )
 def test_references(nvim: Editor, text: str, column: int, found: dict[str, Any] | None) -> None:
     assert nvim.lua("return require('covey.ui.reference').at(...)", text, column) == found
-

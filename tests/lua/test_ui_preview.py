@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+
 from stage import Stage, session
 from waiting import eventually
 
@@ -13,7 +14,9 @@ if TYPE_CHECKING:
 
 FIX = session("fix")
 NUMBERED = [f"row {number}" for number in range(1, 41)]
-FLOATS = "vim.tbl_filter(function(w) return vim.api.nvim_win_get_config(w).relative ~= '' end, vim.api.nvim_list_wins())"
+FLOATS = (
+    "vim.tbl_filter(function(w) return vim.api.nvim_win_get_config(w).relative ~= '' end, vim.api.nvim_list_wins())"
+)
 
 
 @pytest.fixture
@@ -80,6 +83,36 @@ def test_a_lost_server_is_said(stage: Stage, nvim: Editor) -> None:
     nvim.wait(lambda: "tmux server was lost" in nvim.screen() and "as it was" in nvim.screen())
 
 
+def test_a_frame_without_a_screen_says_why_it_stands_still(stage: Stage, nvim: Editor) -> None:
+    view = stage.preview(FIX)
+    stage.emit("Frame", {"view": view, "note": "too early", "dead": True})
+    nvim.wait(lambda: "too early" in nvim.screen())
+    stage.frame(view, ["as it was"])
+    stage.emit("Frame", {"view": view, "note": "the server went away", "dead": True})
+    nvim.wait(lambda: "the server went away" in nvim.screen() and "as it was" in nvim.screen())
+    stage.frame(view, ["as it is"])
+    nvim.wait(lambda: "the server went away" not in nvim.screen() and "as it is" in nvim.screen())
+
+
+def test_frames_are_asked_for_again_after_the_server_or_the_helper_came_back(stage: Stage, nvim: Editor) -> None:
+    view = stage.preview(FIX)
+    stage.frame(view, ["one"])
+    stage.emit("Lost", FIX | {"state": "lost"})
+    stage.emit("State", FIX | {"state": "idle"})
+    assert [ask["view"] for ask in stage.asked("preview")] == [view, view]
+    nvim.lua("stage.seq = 0")
+    stage.fleet(FIX)
+    assert [ask["view"] for ask in stage.asked("preview")] == [view] * 3
+    stage.fleet(FIX)
+    assert len(stage.asked("preview")) == 3
+
+
+def test_a_session_that_is_gone_leaves_its_last_screen(stage: Stage, nvim: Editor) -> None:
+    stage.frame(stage.preview(FIX), ["last screen"])
+    stage.emit("Reaped", {"id": FIX["id"], "name": "fix", "reason": "settled and its editor left"})
+    nvim.wait(lambda: "settled and its editor left" in nvim.screen() and "last screen" in nvim.screen())
+
+
 def test_an_error_of_the_helper_is_said(stage: Stage, nvim: Editor) -> None:
     stage.fail("preview", "no session is called fix")
     stage.preview(FIX)
@@ -131,6 +164,13 @@ def test_the_cursor_row_is_in_sight(stage: Stage) -> None:
     eventually(lambda: first_row(stage).strip() == "row 5", message=lambda: first_row(stage))
 
 
+def test_what_is_in_use_is_shown_rather_than_the_blank_rows_below(stage: Stage, nvim: Editor) -> None:
+    rows = ["said before", *["\x1b[2m│\x1b[0m"] * 3, "❯ ", "  \x1b[2mfooter\x1b[0m", *["\x1b[0m  "] * 34]
+    stage.frame(stage.preview(FIX), rows, cursor=(2, 4))
+    nvim.wait(lambda: "footer" in nvim.screen())
+    assert first_row(stage).strip() == "said before"
+
+
 def test_a_pane_larger_than_the_editor_shows_its_bottom(stage: Stage, nvim: Editor) -> None:
     rows = ["\x1b[31mred from here", *[f"line {number}" for number in range(2, 101)]]
     stage.frame(stage.preview(FIX), rows, cols=300)
@@ -159,8 +199,10 @@ def test_an_unchanged_screen_is_not_painted_again(stage: Stage, nvim: Editor) ->
     view = stage.preview(FIX)
     stage.frame(view, NUMBERED)
     shows(stage, NUMBERED)
-    nvim.lua("painted = 0; local c = getmetatable(view.canvas).__index; local write = c.write;"
-             "c.write = function(...) painted = painted + 1; return write(...) end")
+    nvim.lua(
+        "painted = 0; local c = getmetatable(view.canvas).__index; local write = c.write;"
+        "c.write = function(...) painted = painted + 1; return write(...) end"
+    )
     for _ in range(5):
         stage.frame(view, NUMBERED)
     stage.frame(view, ["other"])
@@ -172,8 +214,10 @@ def test_frames_in_a_burst_are_painted_once(stage: Stage, nvim: Editor) -> None:
     view = stage.preview(FIX)
     stage.frame(view, NUMBERED)
     shows(stage, NUMBERED)
-    nvim.lua("painted = 0; local c = getmetatable(view.canvas).__index; local write = c.write;"
-             "c.write = function(...) painted = painted + 1; return write(...) end")
+    nvim.lua(
+        "painted = 0; local c = getmetatable(view.canvas).__index; local write = c.write;"
+        "c.write = function(...) painted = painted + 1; return write(...) end"
+    )
     nvim.lua(
         "for n = 1, 100 do stage.emit('Frame', { view = ..., ansi = 'frame ' .. n, cols = 120, rows = 1,"
         " cursor = { x = 0, y = 0, visible = true } }) end",

@@ -6,6 +6,7 @@ import stat
 from typing import TYPE_CHECKING, Any
 
 import pytest
+
 from stage import Stage, session
 from waiting import eventually
 
@@ -26,7 +27,15 @@ def stage(nvim: Editor) -> Stage:
 
 
 def receipt(outcome: str, reason: str = "", act: str = "act-1") -> dict[str, Any]:
-    return {"id": act, "session": FIX["id"], "name": "fix", "epoch": 1, "outcome": outcome, "reason": reason, "bytes": 1}
+    return {
+        "id": act,
+        "session": FIX["id"],
+        "name": "fix",
+        "epoch": 1,
+        "outcome": outcome,
+        "reason": reason,
+        "bytes": 1,
+    }
 
 
 def write(nvim: Editor, text: str, **opts: Any) -> None:

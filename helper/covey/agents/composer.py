@@ -48,7 +48,8 @@ def _edge(screen: Screen, rule: ComposerRule, box: Box) -> int | None:
 
 
 def _inside(row: str, rule: ComposerRule, first: bool) -> str:  # noqa: FBT001 - which row it is
-    found = rule.prompt.match(row) if first or rule.kind == "bar" else None
+    repeated = rule.kind == "bar" or (rule.kind == "line" and not rule.foot)
+    found = rule.prompt.match(row) if first or repeated else None
     return row[found.end() if found else 0 :].translate(dict.fromkeys(map(ord, _BLANK), " ")).strip()
 
 

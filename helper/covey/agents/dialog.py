@@ -24,21 +24,21 @@ _RULED = re.compile(r"^[\s─━═╌┄▔▁╭╮╰╯┌┐└┘├┤│
 _POINTER = r"[❯›▶►●◉◆→⏵»>]"
 _NUMBERED = re.compile(rf"^(\s*)({_POINTER}\s*)?(?:\[[ x✓✔]\]\s*)?(\d{{1,2}})[.)]\s+(\S.*)$")
 _POINTED = re.compile(rf"^(\s*)({_POINTER})\s{{1,3}}(\S.*)$")
+_ACCEPT = r"\b(?:enter|return)\b\W{0,3}(?:to )?(?:confirm|select|continue|submit|accept|choose|toggle|approve|open)"
+_ACCEPTING = re.compile(rf"(?i){_ACCEPT}")
 _HINT = re.compile(
-    r"(?i)\b(?:enter|return)\b\W{0,3}(?:to )?(?:confirm|select|continue|submit|accept|choose|toggle|approve|open)"
+    rf"(?i){_ACCEPT}"
     r"|\besc(?:ape)?\b\W{0,3}(?:to )?(?:cancel|back|go back|exit|dismiss|reject|close|quit|stop)"
     r"|↑\W{0,3}↓|⇆\W{0,3}(?:tab|select)|\barrow keys\b|\btab to amend\b"
 )
-_ACCEPTING = re.compile(
-    r"(?i)\b(?:enter|return)\b\W{0,3}(?:to )?(?:confirm|select|continue|submit|accept|choose|toggle|approve|open)"
-)
-_WAITING = re.compile(r"(?i)waiting for (?:user )?(?:confirmation|approval|your (?:answer|approval))")
+_HINT_ROW = re.compile(r"(?i)^\W{0,3}(?:press )?(?:enter|return|esc|tab|space|↑|⇆)")
+_WAITING = re.compile(r"(?i)waiting for (?:user )?(?:confirm|approv|your (?:answer|approv))")
 _YES_NO = re.compile(
     r"(?i)(?:\(y\)es/\(n\)o\S{0,6}(?:[^.]{0,40})|[\[(](?:y/n|yes/no|y/n/\w{1,8})[\])](?:\s*\([^)]{1,20}\))?)"
     r"\s*(?:\[\w{1,5}\])?\s*[:?>]?\s*$"
 )
 _ROW_CHOICE = re.compile(r"(?i)^(?:allow|deny|reject|approve|accept|yes|no|cancel|confirm|skip|always|once|trust)\b")
-_KEY = re.compile(r"\((y|n|p|a|d|s|esc)\)\s*$")
+_QUESTION_MARK = re.compile(r"\?(?=\s|$)")  # not one inside an address
 _LETTERS = re.compile(r"\((\w)\)([\w' ]*)")
 
 
@@ -77,26 +77,37 @@ def find(screen: Screen, start: int = 0) -> Dialog | None:
     return None
 
 
+def hint(rows: list[str]) -> str | None:
+    """The last of ``rows`` if it is nothing but a hint how to answer; it may have wrapped once."""
+    for text in (" ".join(row.strip() for row in rows[-2:]), rows[-1].strip() if rows else ""):
+        bare = _EDGE.sub("", text)
+        if _HINT_ROW.match(bare) and _ACCEPTING.search(bare):
+            return bare
+    return None
+
+
 def _indent(screen: Screen, at: int) -> str:
     """The row with its frame blanked, so that columns still mean something."""
     return re.sub(r"[│┃║▌|]", " ", screen.lines[at])
 
 
 def _below(rows: list[str], end: int) -> tuple[int, str]:
+    """How many rows with text stand below ``end``, and that text."""
     rest = [row.strip() for row in rows[end + 1 :] if row.strip()]
     return len(rest), " ".join(rest)
 
 
 def _question(rows: list[str], first: int) -> str:
-    """The nearest paragraph above the options that ends in a question mark, else the nearest paragraph."""
+    """The nearest paragraph above the options that asks, up to its question mark; else the nearest paragraph."""
     nearest = ""
     at = first
     while at > max(0, first - QUESTION_REACH):
         text, at = _paragraph(rows, at)
         nearest = nearest or text
-        if text.endswith("?"):
-            return text
-    return nearest
+        marks = [mark.start() for mark in _QUESTION_MARK.finditer(text)]
+        if marks:
+            return text[: marks[-1] + 1][-MAX_QUESTION:]
+    return nearest[-MAX_QUESTION:]
 
 
 def _paragraph(rows: list[str], end: int) -> tuple[str, int]:
@@ -108,7 +119,7 @@ def _paragraph(rows: list[str], end: int) -> tuple[str, int]:
     while at > 0 and rows[at - 1].strip() and not rows[at - 1].rstrip().endswith((".", ":", "?")):
         at -= 1
         text = f"{rows[at].strip()} {text}"
-    return text[-MAX_QUESTION:], at
+    return text, at
 
 
 def _yes_no(screen: Screen, rows: list[str], filled: list[int]) -> Dialog | None:
@@ -120,9 +131,8 @@ def _yes_no(screen: Screen, rows: list[str], filled: list[int]) -> Dialog | None
         return None
     letters = _LETTERS.findall(found.group())
     options = [Option(f"{key}{rest}".strip(), key.lower()) for key, rest in letters]
-    return Dialog(
-        tail[: found.start()].strip(), tuple(options or (Option("Yes", "y"), Option("No", "n"))), None, last, last
-    )
+    options = options or [Option("Yes", "y"), Option("No", "n")]
+    return Dialog(tail[: found.start()].strip(), tuple(options), None, last, last)
 
 
 def _numbered(screen: Screen, rows: list[str], filled: list[int]) -> Dialog | None:
@@ -133,11 +143,11 @@ def _numbered(screen: Screen, rows: list[str], filled: list[int]) -> Dialog | No
         return None
     pointed = [index for index, (_, match) in enumerate(block) if match.group(2)]
     first, last = block[0][0], block[-1][0]
-    end = _wrapped(screen, filled, last, len(block[-1][1].group(1)))
+    end = _wrapped(screen, rows, last)
     count, below = _below(rows, end)
     if len(pointed) != 1 or count > FOOT or not _asks(screen, rows, first, end, below):
         return None
-    options = [Option(_label(rows, block, index), block[index][1].group(3)) for index in range(len(block))]
+    options = [Option(_label(rows, block, index, end), block[index][1].group(3)) for index in range(len(block))]
     return Dialog(_question(rows, first), tuple(options), pointed[0], first, end)
 
 
@@ -156,14 +166,14 @@ def _run(found: list[tuple[int, re.Match[str]]]) -> list[tuple[int, re.Match[str
     return block if block and int(block[0][1].group(3)) == 1 and len(block) <= MAX_OPTIONS else []
 
 
-def _wrapped(screen: Screen, filled: list[int], last: int, indent: int) -> int:
-    """The last row of the last option: rows right below it that are indented deeper than its number."""
+def _wrapped(screen: Screen, rows: list[str], last: int) -> int:
+    """The last row of the last option: what follows it without a gap, indented, and is no hint."""
     end = last
-    while end + 1 in filled and end - last < _NEAR:
-        row = _indent(screen, end + 1)
-        if len(row) - len(row.lstrip()) <= indent + 3:
+    for at in range(last + 1, min(len(rows), last + 1 + _NEAR)):
+        apart = not rows[at].strip() or not _indent(screen, at).startswith(" ")
+        if apart or _HINT.search(rows[at]) or _WAITING.search(rows[at]):
             break
-        end += 1
+        end = at
     return end
 
 
@@ -175,9 +185,9 @@ def _asks(screen: Screen, rows: list[str], first: int, end: int, below: str) -> 
     return bool(_HINT.search(below) or _WAITING.search(below) or framed or (escape and not below))
 
 
-def _label(rows: list[str], block: list[tuple[int, re.Match[str]]], index: int) -> str:
+def _label(rows: list[str], block: list[tuple[int, re.Match[str]]], index: int, end: int) -> str:
     at, match = block[index]
-    until = block[index + 1][0] if index + 1 < len(block) else at + 1
+    until = block[index + 1][0] if index + 1 < len(block) else end + 1
     rest = [rows[row].strip() for row in range(at + 1, until) if rows[row].strip()]
     return " ".join([match.group(4).strip(), *rest])
 
@@ -190,9 +200,9 @@ def _row_of_choices(screen: Screen, rows: list[str], filled: list[int]) -> Dialo
         if len(choices) < 2 or words[: len(choices)] != choices:  # noqa: PLR2004
             continue
         marked = [i for i, word in enumerate(choices) if _marked(screen, at, word)]
-        hint = " ".join([*words[len(choices) :], _below(rows, at)[1]])
+        rest = " ".join([*words[len(choices) :], _below(rows, at)[1]])
         framed = re.match(r"\s*[│┃║]", screen.lines[at]) is not None
-        if framed or marked or _HINT.search(hint):
+        if framed or marked or _HINT.search(rest):
             selected = marked[0] if len(marked) == 1 else None
             return Dialog(_question(rows, at), tuple(Option(word) for word in choices), selected, at, at)
     return None

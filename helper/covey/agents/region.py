@@ -55,6 +55,11 @@ class View:
 
     def holds(self, rule: Rule) -> str | None:
         """The excerpt that fits the rule, or None. Cut to one readable line."""
+        found = self.find(rule)
+        return excerpt(found) if found else None
+
+    def find(self, rule: Rule) -> re.Match[str] | None:
+        """Where the rule fits, or None."""
         if rule.scene != "any" and (rule.scene == "composer") != (self.box is not None):
             return None
         if rule.narrow and not self.narrow:
@@ -63,18 +68,15 @@ class View:
         joined = " ".join(" ".join(_FRAME.sub("", row).split()) for row in rows)[-MAX_JOINED:]
         if rule.unless and rule.unless.search(joined):
             return None
-        for row in [joined] if rule.joined else rows:
-            found = rule.match.search(row)
-            if found:
-                return excerpt(row, found)
-        return None
+        found = (rule.match.search(row) for row in ([joined] if rule.joined else rows))
+        return next((match for match in found if match), None)
 
 
 def _filled(lines: Sequence[str]) -> list[str]:
     return [row for row in lines if row.strip()]
 
 
-def excerpt(row: str, found: re.Match[str]) -> str:
-    """At most 120 characters of ``row`` around what was found."""
+def excerpt(found: re.Match[str]) -> str:
+    """At most 120 characters of the row around what was found."""
     start = max(0, found.start() - 20)
-    return row[start : start + 120].strip()
+    return found.string[start : start + 120].strip()

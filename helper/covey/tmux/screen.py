@@ -122,18 +122,19 @@ def _cell(char: str, pen: _Pen) -> _Cell:
 def _bright(row: list[_Cell]) -> str:
     """The row without hints. A cursor drawn on the first letter of a hint belongs to the hint."""
     shown = [
-        " " if cell.hint or (cell.cursor and _alone(row, at) and _hint_at(row, at + 1)) else cell.char
-        for at, cell in enumerate(row)
+        " " if cell.hint or (_is_cursor(row, at) and row[at + 1].hint) else cell.char for at, cell in enumerate(row)
     ]
     return "".join(shown).rstrip()
 
 
-def _alone(row: list[_Cell], at: int) -> bool:
-    return not (at > 0 and row[at - 1].cursor) and not (at + 1 < len(row) and row[at + 1].cursor)
-
-
-def _hint_at(row: list[_Cell], at: int) -> bool:
-    return at < len(row) and row[at].hint
+def _is_cursor(row: list[_Cell], at: int) -> bool:
+    """One cell, not the last, that looks unlike both its neighbours: inverse, underlined or on another ground."""
+    if at + 1 >= len(row):
+        return False
+    beside = [row[at + 1], *row[max(0, at - 1) : at]]
+    lone_mark = row[at].cursor and not any(cell.cursor for cell in beside)
+    lone_ground = bool(row[at].ground) and all(cell.ground != row[at].ground for cell in beside)
+    return lone_mark or lone_ground
 
 
 def _marks(row: list[_Cell]) -> tuple[tuple[int, int], ...]:

@@ -109,6 +109,16 @@ local function delete_unseen(buf)
   end
 end
 
+--- The title says what the agent is doing by now.
+local function follow_state(view)
+  return require("covey.fleet").subscribe(function(event)
+    local session = require("covey.fleet").get(view.session.id)
+    if view.float and session and (event.data.id == session.id or event.event == "Fleet") then
+      view.float:caption(require("covey.ui.label").title(session))
+    end
+  end)
+end
+
 --- Come back as one left: typing, or reading where one was.
 local function remember_mode(view)
   local group = vim.api.nvim_create_augroup("covey.attach." .. view.buf, { clear = true })
@@ -128,7 +138,9 @@ local function remember_mode(view)
       delete_unseen(view.buf)
     end)
   end)
+  local unsubscribe = follow_state(view)
   on("BufWipeout", function()
+    unsubscribe()
     forget(view)
     vim.api.nvim_del_augroup_by_id(group)
   end)

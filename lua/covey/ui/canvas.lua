@@ -44,12 +44,27 @@ function M.inert(ansi)
   return ansi
 end
 
---- The first row to show, from 0: the bottom of the screen, or higher up where the cursor would be out of sight.
+--- How many rows of a screen are in use: up to its last text or its cursor. What is below is blank.
 ---@param screen covey.Screen
----@param height integer rows there is room for
+---@return integer
+function M.used(screen)
+  local lines = vim.split(screen.ansi, "\n", { plain = true })
+  local least = screen.cursor and screen.cursor.y + 1 or 1
+  for row = math.min(#lines, screen.rows), least + 1, -1 do
+    if lines[row]:gsub("\27%[[%d;:]*m", ""):find("[^%s\14\15]") then
+      return row
+    end
+  end
+  return math.min(least, screen.rows)
+end
+
+--- The first row to show, from 0, where there is room for `height`: the end of what is in use, or higher up where a
+--- visible cursor would be out of sight.
+---@param screen covey.Screen
+---@param height integer
 ---@return integer
 function M.first(screen, height)
-  local bottom = math.max(0, screen.rows - height)
+  local bottom = math.max(0, M.used(screen) - height)
   local cursor = screen.cursor
   return cursor and cursor.visible ~= false and math.min(bottom, cursor.y) or bottom
 end

@@ -20,7 +20,7 @@ local M = {}
 ---@field painted string? what is on the canvas
 ---@field placed { topline: integer, lnum: integer }? where we put the window's view
 ---@field history covey.History?
----@field error string?
+---@field note string? why the screen stands still
 
 local views = {} ---@type table<string, covey.View>
 local minted = 0
@@ -97,14 +97,19 @@ local function paint(view)
   caption(view)
 end
 
---- A frame from the helper. Several that come before Neovim is ready to paint are one.
+--- A frame from the helper. Several that come before Neovim is ready to paint are one. A frame without a screen only
+--- says why the screen stands still.
 ---@param event covey.Event
 function M.frame(event)
   local view = views[event.data.view]
   if not view then
     return
   end
-  view.screen = event.data
+  if not event.data.ansi then
+    view.note = event.data.note
+    return caption(view)
+  end
+  view.screen, view.note = event.data, event.data.note
   if not view.pending then
     view.pending = true
     vim.schedule(function()
@@ -113,17 +118,22 @@ function M.frame(event)
   end
 end
 
+--- Have frames sent. Asked again under the same name, the helper begins anew.
 local function ask(view)
-  minted = minted + 1
-  view.id = ("%d-%d"):format(vim.fn.getpid(), minted)
-  views[view.id] = view
   local id = view.id
   require("covey.rpc").call("preview", { name = view.session.id, view = id }, function(err)
     if err and views[id] then
-      view.error = err.message
+      view.note = err.message
       caption(view)
     end
   end)
+end
+
+local function begin(view)
+  minted = minted + 1
+  view.id = ("%d-%d"):format(vim.fn.getpid(), minted)
+  views[view.id] = view
+  ask(view)
 end
 
 local function unask(view)
@@ -133,14 +143,25 @@ local function unask(view)
   end
 end
 
+--- Take in what became of a view's session. Frames end with the tmux server and with the helper: where there is a
+--- new one, they are asked for again.
+local function update(view, event)
+  local now = require("covey.fleet").get(view.session.id)
+  local back = now and view.session.state == "lost" and now.state ~= "lost"
+  local fresh_helper = event.event == "Fleet" and event.seq == 1 and view.screen
+  if not now then
+    view.note = event.data.reason or "this session is gone"
+  elseif back or fresh_helper then
+    ask(view)
+  end
+  view.session = now or view.session
+  caption(view)
+end
+
 local function heard(event)
-  local fleet = require("covey.fleet")
   for _, view in pairs(vim.tbl_extend("force", {}, views)) do
-    local data = event.data or {}
-    if event.event == "Fleet" or data.id == view.session.id then
-      view.session = fleet.get(view.session.id) or view.session
-      view.error = data.reason or view.error
-      caption(view)
+    if event.event == "Fleet" or event.data.id == view.session.id then
+      update(view, event)
     end
   end
 end
@@ -201,7 +222,7 @@ local function show(view, opts)
       paint(view)
     end,
   })
-  ask(view)
+  begin(view)
   listen()
   dock.layout()
   return view
@@ -228,9 +249,9 @@ end
 ---@param session covey.Session
 function M.retarget(view, session)
   unask(view)
-  view.session, view.screen, view.history, view.error = session, nil, nil, nil
+  view.session, view.screen, view.history, view.note = session, nil, nil, nil
   clear(view)
-  ask(view)
+  begin(view)
   caption(view)
 end
 

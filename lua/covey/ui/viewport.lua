@@ -6,8 +6,8 @@ local M = {}
 ---@return string
 function M.footer(view)
   local screen = view.screen or {}
-  local gone = view.session.state == "lost" and "the tmux server was lost" or nil
-  local note = view.error or (screen.note ~= "" and screen.note) or gone
+  local lost = view.session.state == "lost" and "the tmux server was lost" or nil
+  local note = (view.note or "") ~= "" and view.note or lost
   if view.history then
     return " history "
   elseif note then
@@ -18,14 +18,15 @@ function M.footer(view)
   return view.reading and " reading · G follows " or ""
 end
 
---- Where the window's view belongs: the screen's bottom, or the cursor's row where that would be above the window.
+--- Where the window's view belongs: the end of what is in use on the screen, the cursor's row always in sight.
 ---@param screen covey.Screen
 ---@param painted covey.Canvas
 ---@param height integer rows of the window
 ---@return { topline: integer, lnum: integer, col: integer, leftcol: integer }
 function M.home(screen, painted, height)
-  local last = math.max(1, math.min(screen.rows - painted.top, painted.rows))
-  local topline = math.max(1, last - height + 1)
+  local canvas = require("covey.ui.canvas")
+  local last = math.max(1, math.min(canvas.used(screen) - painted.top, painted.rows))
+  local topline = math.max(1, math.min(canvas.first(screen, height) - painted.top + 1, painted.rows))
   local cursor = screen.cursor
   local lnum = cursor and math.max(1, math.min(last, cursor.y - painted.top + 1)) or last
   return { topline = math.min(topline, lnum), lnum = lnum, col = 0, leftcol = 0 }

@@ -1,0 +1,144 @@
+"""X*: leaving the editor, every way there is: it goes at once, what is over is reaped, what lives lives on."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import psutil
+import pytest
+
+from waiting import eventually
+
+OPEN = """
+local done, failed = 0, nil
+local specs = ...
+for _, spec in ipairs(specs) do
+  require('covey').open(spec, function(err) done = done + 1; failed = failed or err end)
+end
+vim.wait(20000, function() return done == #specs end, 10)
+return failed or vim.NIL
+"""
+FLEET = [
+    {"name": "lives", "agent": "standin"},
+    {"name": "over", "cmd": ["true"]},
+    {"name": "kept", "cmd": ["true"]},
+    {"name": "reaped", "cmd": ["sleep", "1000"], "on_exit": "reap"},
+    {"name": "stays", "cmd": ["sleep", "1000"], "on_exit": "keep"},
+]
+
+
+def covey(world, *words):
+    argv = [sys.executable, "-m", "covey.cli", *words]
+    return subprocess.run(argv, env=world.env, capture_output=True, text=True, timeout=60, check=False)
+
+
+def sessions(world):
+    return {each["name"]: each for each in json.loads(covey(world, "list", "--json").stdout)}
+
+
+def hosts(world):
+    return [p for p in world.processes() if any("covey_rplugin" in word for word in _words(p))]
+
+
+@pytest.fixture
+def editor(start_nvim):
+    nvim = start_nvim()
+    assert nvim.lua(OPEN, FLEET) is None
+    nvim.wait("require('covey').get('over').state == 'exited' and require('covey').get('kept').state == 'exited'")
+    nvim.lua("require('covey').keep({name='kept', on=true}, function() vim.g.kept = 1 end)")
+    nvim.wait("vim.g.kept")
+    return nvim
+
+
+def assert_swept(world):
+    eventually(lambda: not hosts(world), message="the host has ended")
+    left = sessions(world)
+    assert set(left) == {"lives", "kept", "stays"}
+    assert left["lives"]["owner"] is None
+    assert left["stays"]["owner"] is None
+    assert left["kept"]["keep"]
+
+
+@pytest.mark.parametrize("command", ["qa", "qall!", "wqa", "q", "x", "cq", "normal! ZZ", "normal! ZQ"])
+def test_leaving_by_command(editor, world, command):
+    began = time.monotonic()
+    editor.quit(command)
+    took = time.monotonic() - began
+    assert took < 5
+    assert_swept(world)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGKILL], ids=lambda n: n.name)
+def test_leaving_by_signal(editor, world, number):
+    os.kill(editor.pid, number)
+    editor.process.wait(10)
+    assert_swept(world)
+
+
+def test_after_editor_and_host_were_killed_the_next_covey_sweeps(editor, world, start_nvim):
+    for host in hosts(world):
+        host.kill()
+    os.kill(editor.pid, signal.SIGKILL)
+    editor.process.wait(10)
+    assert set(sessions(world)) == {"lives", "over", "kept", "reaped", "stays"}
+    other = start_nvim()
+    other.lua("require('covey').warm()")
+    other.wait("#(require('covey').list() or {}) == 3")
+    assert set(sessions(world)) == {"lives", "kept", "stays"}
+
+
+def test_another_editors_sessions_are_left_alone(editor, world, start_nvim):
+    other = start_nvim()
+    assert other.lua(OPEN, [{"name": "theirs", "cmd": ["true"]}]) is None
+    other.wait("require('covey').get('theirs').state == 'exited'")
+    editor.quit("qa")
+    eventually(lambda: len(hosts(world)) == 1)
+    assert "theirs" in sessions(world)
+
+
+def test_X01_a_stopped_tmux_server_does_not_hold_the_editor(editor, world):
+    servers = [p for p in world.processes() if p.name().startswith("tmux: server")]
+    for server in servers:
+        server.suspend()
+    try:
+        began = time.monotonic()
+        editor.quit("qa")
+        assert time.monotonic() - began < 5
+        eventually(lambda: not hosts(world), timeout=25, message="the host's watchdog ends it")
+    finally:
+        for server in servers:
+            server.resume()
+    assert {"lives", "stays", "kept"} <= set(sessions(world))
+
+
+def test_X01_a_stopped_host_does_not_hold_the_editor(editor, world):
+    (host,) = hosts(world)
+    host.suspend()
+    try:
+        began = time.monotonic()
+        editor.quit("qa")
+        assert time.monotonic() - began < 5
+    finally:
+        host.resume()
+    assert_swept(world)
+
+
+def test_R07_a_killed_editor_with_a_preview_leaves_no_helper(editor, world):
+    editor.lua("require('covey').preview({name='lives'})")
+    editor.wait("#vim.api.nvim_list_wins() > 1")
+    os.kill(editor.pid, signal.SIGKILL)
+    editor.process.wait(10)
+    assert_swept(world)
+    assert not [p for p in world.processes() if "-C" in _words(p)]
+
+
+def _words(process):
+    try:
+        return process.cmdline()
+    except psutil.Error:
+        return []

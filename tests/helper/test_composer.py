@@ -1,0 +1,52 @@
+"""The place to type: where it is, and what stands in it."""
+
+from __future__ import annotations
+
+import pytest
+
+from covey.state import composer
+from covey.tmux.screen import Screen, parse
+from drawn import CATALOG, aider, claude, codex, copilot, gemini, opencode, pi, qwen, standin
+
+DRAFTS = {
+    "empty": ("claude", claude("● Hm"), ""),
+    "no-break-blank": ("claude", claude("● Hm", draft="❯\u00a0"), ""),
+    "one-row": ("claude", claude("● Hm", draft="❯\u00a0fix it"), "fix it"),
+    "rows": ("claude", claude("● Hm", draft="❯ one\n  two"), "one\ntwo"),
+    "pasted": ("claude", claude("● Hm", draft="❯ [Pasted text #1 +11 lines]"), "[Pasted text #1 +11 lines]"),
+    "queue-hint": ("claude", claude("● Hm", draft="❯ Press up to edit queued messages"), ""),
+    "rail-in-the-draft": ("claude", claude("● Hm", draft="❯ a\n  ─────\n  b"), "a\n─────\nb"),
+    "codex-placeholder": ("codex", codex("• Hm"), ""),
+    "codex-draft": ("codex", codex("• Hm", draft="› fix\n  it"), "fix\nit"),
+    "codex-no-foot": ("codex", "• Hm\n\n› a\n  b\n  c", "a\nb\nc"),
+    "gemini-placeholder": ("gemini", gemini("✦ Hm"), ""),
+    "gemini-draft": ("gemini", gemini("✦ Hm", draft=" > fix it"), "fix it"),
+    "opencode-empty": ("opencode", opencode(), ""),
+    "opencode-draft": ("opencode", opencode(draft="fix it"), "fix it"),
+    "opencode-side-bar": (
+        "opencode",
+        "  ┃\n  ┃  fix             side\n  ┃\n  ┃  Build · M\n  ╹▀▀▀▀▀▀▀▀▀▀▀▀      bar\n   ~/project",
+        "fix",
+    ),
+    "pi-empty": ("pi", pi(), ""),
+    "pi-draft": ("pi", pi(draft="fix it"), "fix it"),
+    "qwen-zero-width": ("qwen", qwen(draft="> fix it \u200b"), "fix it"),
+    "aider-rows": ("aider", aider(last="> fix\n> it"), "fix\nit"),
+    "aider-draft": ("aider", aider(last="diff> fix it"), "fix it"),
+    "copilot-empty": ("copilot", copilot(), ""),
+    "none": ("claude", "just text", None),
+    "shell": ("shell", "$ ls", None),
+}
+
+
+@pytest.mark.parametrize(("agent", "text", "want"), DRAFTS.values(), ids=DRAFTS.keys())
+def test_the_draft_is_read_by_structure(agent: str, text: str, want: str | None) -> None:
+    assert composer(Screen.plain(text, 60), CATALOG.get(agent)) == want
+
+
+@pytest.mark.parametrize(
+    "ghost", ["\x1b[2mType a prompt\x1b[0m", "\x1b[7mF\x1b[0;2mix the build?\x1b[0m", "\x1b[38;5;245mfix it\x1b[39m"]
+)
+def test_ghost_text_is_no_draft(ghost: str) -> None:
+    text = standin("Done.", draft=f"❯ {ghost}")
+    assert composer(parse(text, 60), CATALOG.get("standin")) == ""

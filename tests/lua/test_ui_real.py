@@ -1,0 +1,105 @@
+"""The windows on a real agent: the real helper, a real tmux server, the stand-in."""
+
+from __future__ import annotations
+
+import os
+import signal
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from editor import Editor
+
+OPEN = """
+    result, failure = nil, nil
+    require('covey').open(..., function(err, session) result, failure = session, err end)
+"""
+
+
+@pytest.fixture
+def agent(nvim: Editor) -> dict[str, Any]:
+    """A stand-in that waits for a prompt."""
+    nvim.lua(OPEN, {"name": "fix", "agent": "standin"})
+    nvim.wait("failure or (require('covey').get('fix') or {}).state == 'idle'", timeout=30)
+    assert nvim.lua("return failure") is None
+    return nvim.lua("return require('covey').get('fix')")
+
+
+def preview(nvim: Editor) -> None:
+    nvim.lua("view = require('covey.ui.preview').open(require('covey').get('fix'))")
+    nvim.wait(lambda: "Type a prompt" in nvim.screen())
+
+
+def test_a_preview_is_live_and_shows_the_end_and_the_new_beginning(nvim: Editor, agent: dict[str, Any]) -> None:
+    preview(nvim)
+    nvim.lua("require('covey').send({ name = 'fix', text = 'echo heard and seen' })")
+    nvim.wait(lambda: nvim.screen().count("heard and seen") >= 1)
+    os.kill(agent["pid"], signal.SIGKILL)
+    nvim.wait(lambda: "ended by signal 9" in nvim.screen())
+    assert "heard and seen" in nvim.screen()
+    nvim.lua("require('covey').respawn({ name = 'fix' })")
+    nvim.wait(lambda: "ended by signal 9" not in nvim.screen() and "fix · standin · idle" in nvim.screen())
+    nvim.wait(lambda: "Type a prompt" in nvim.screen())
+
+
+def test_a_preview_never_resizes_the_pane(nvim: Editor, agent: dict[str, Any]) -> None:
+    size = "return { view.screen.cols, view.screen.rows }"
+    preview(nvim)
+    before = nvim.lua(size)
+    for columns, lines in [(60, 15), (200, 60), (120, 40)]:
+        nvim.cmd(f"set columns={columns} lines={lines}")
+        nvim.lua("require('covey').send({ name = 'fix', text = ... })", f"echo at {columns} columns")
+        nvim.wait(lambda want=columns: f"at {want} columns" in nvim.screen())
+        assert nvim.lua(size) == before
+
+
+def test_C08_the_agent_sees_nothing_of_previews_that_come_and_go(nvim: Editor, agent: dict[str, Any]) -> None:
+    for _ in range(10):
+        preview(nvim)
+        nvim.lua("require('covey.ui.preview').close(view)")
+    nvim.lua("require('covey').send({ name = 'fix', text = 'echo ok' }, function(_, r) receipt = r end)")
+    nvim.wait("receipt and receipt.outcome == 'submitted'")
+    preview(nvim)
+    assert "[I" not in nvim.screen()
+    assert "[O" not in nvim.screen()
+
+
+def test_what_is_typed_in_an_attached_window_reaches_the_agent_which_lives_on(
+    nvim: Editor, agent: dict[str, Any]
+) -> None:
+    nvim.lua("require('covey.ui.attach').open(require('covey').get('fix'), {})")
+    nvim.wait(lambda: "Type a prompt" in nvim.screen() and nvim.eval("mode()") == "t")
+    nvim.keys("echo by hand<CR>")
+    nvim.wait(lambda: "> echo by hand" in nvim.screen())
+    nvim.keys("<C-\\><C-n>q")
+    nvim.wait(lambda: len(nvim.vim.windows) == 1)
+    preview(nvim)
+    os.kill(agent["pid"], 0)
+
+
+def test_the_prompt_buffer_submits(nvim: Editor, agent: dict[str, Any]) -> None:
+    preview(nvim)
+    nvim.lua("require('covey.ui.prompt').open(require('covey').get('fix'), {})")
+    nvim.keys("iecho from the buffer<C-s>")
+    nvim.wait(lambda: "> echo from the buffer" in nvim.screen())
+    nvim.wait(lambda: nvim.eval("getline(1, '$')") == [""])
+
+
+def test_the_history_goes_back_before_the_screen(nvim: Editor, agent: dict[str, Any]) -> None:
+    preview(nvim)
+    nvim.lua("require('covey').send({ name = 'fix', text = 'flood 300' }, function(_, r) receipt = r end)")
+    nvim.wait("receipt and require('covey').get('fix').state == 'idle'")
+    nvim.lua("view.float:focus()")
+    nvim.keys("gh")
+    nvim.wait("vim.api.nvim_buf_line_count(0) > 300")
+    nvim.keys("q")
+    nvim.wait(lambda: "Type a prompt" in nvim.screen())
+
+
+def test_a_server_that_dies_is_said_and_the_screen_stays(nvim: Editor, agent: dict[str, Any]) -> None:
+    preview(nvim)
+    server = nvim.lua("local done; require('covey.rpc').call('doctor', {}, function(_, r) doctor = r end)")
+    nvim.wait("doctor ~= nil")
+    assert server is None
+    os.kill(int(nvim.lua("return doctor.tmux and doctor.tmux.pid or 0")) or os.getppid(), 0)

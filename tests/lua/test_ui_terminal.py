@@ -1,0 +1,136 @@
+"""The windows as a person has them: nvim in a terminal, keys pressed, the screen looked at."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING, Any
+
+import pynvim
+import pytest
+
+from stage import Stage, session
+from waiting import eventually
+from world import ROOT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from terminal import Terminal
+    from world import World
+
+BETA = session("beta", state="blocked", evidence={"excerpt": "Do you want to proceed?"}, queued=2)
+SESSIONS = [
+    session("alpha", state="working", last_line="running tests"),
+    BETA,
+    session("gamma", state="exited", exit={"code": 3}, flags=["unseen"]),
+]
+SCREEN = ["\x1b[31mred\x1b[0m and \x1b[1;38;2;10;200;30mtrue colour\x1b[0m", *[f"row {n}" for n in range(2, 41)]]
+FLOOD = """
+    local view, session = ...
+    local count = 0
+    vim.uv.new_timer():start(0, 1, vim.schedule_wrap(function()
+      count = count + 1
+      local ansi, cursor = 'frame ' .. count, { x = 0, y = 0, visible = true }
+      stage.emit('Frame', { view = view, ansi = ansi, cols = 120, rows = 1, cursor = cursor })
+      stage.emit('State', session)
+    end))
+"""
+
+
+class Person:
+    """An nvim in a terminal: ``keys`` by hand, ``lua`` through its socket for what the helper would do."""
+
+    def __init__(self, world: World, terminal: Terminal) -> None:
+        self.terminal = terminal
+        self._socket = world.run / "person.nvim"
+        commands = ["--cmd", f"set runtimepath^={ROOT}", "--listen", str(self._socket)]
+        terminal.start(["nvim", "--clean", "-n", *commands], cols=120, rows=40)
+        terminal.wait_for(r"\[No Name\]|~")
+        self.vim = eventually(self._attach, message="nvim answers")
+
+    def _attach(self) -> pynvim.Nvim | None:
+        try:
+            return pynvim.attach("socket", path=str(self._socket))
+        except OSError:
+            return None
+
+    def lua(self, code: str, *args: Any) -> Any:
+        return self.vim.exec_lua(code, *args)
+
+    def leave(self) -> None:
+        """Close nvim, and let pynvim see that it is gone before its socket is closed."""
+        with contextlib.suppress(OSError, EOFError):
+            self.vim.command("qall!")
+        with contextlib.suppress(OSError, EOFError):
+            self.vim.api.get_mode()
+        self.vim.close()
+
+
+@pytest.fixture
+def person(world: World, terminal: Terminal) -> Iterator[Person]:
+    made = Person(world, terminal)
+    yield made
+    made.leave()
+
+
+@pytest.fixture
+def stage(person: Person) -> Stage:
+    made = Stage(person)
+    made.fleet(*SESSIONS)
+    return made
+
+
+def test_a_preview_in_a_terminal_is_live_and_coloured(stage: Stage, terminal: Terminal) -> None:
+    view = stage.preview(BETA)
+    stage.frame(view, SCREEN)
+    terminal.wait_for("beta · standin · blocked")
+    terminal.wait_for("row 40")
+    terminal.type("ihello")
+    terminal.wait_for("^hello")
+    stage.frame(view, SCREEN[:2], cursor=(0, 1))
+    terminal.wait_for("red and true colour")
+    colours = terminal.ansi()
+    assert "\x1b[31mred" in colours or "\x1b[38;5;1mred" in colours
+    assert "38;2;10;200;30mtrue colour" in colours
+
+
+def test_the_terminal_is_resized_while_a_preview_is_open(stage: Stage, terminal: Terminal) -> None:
+    stage.frame(stage.preview(BETA), SCREEN)
+    terminal.wait_for("row 40")
+    for cols, rows in [(60, 15), (20, 5), (200, 50), (120, 40)]:
+        terminal.resize(cols, rows)
+        eventually(lambda want=cols: stage.nvim.lua("return vim.o.columns") == want, message="nvim noticed")
+        terminal.wait_for("row 40")
+    assert "E5" not in terminal.screen()
+
+
+def test_the_board_in_a_terminal(stage: Stage, terminal: Terminal) -> None:
+    stage.nvim.lua("require('covey.ui.board').open({})")
+    terminal.wait_for("covey · 1 blocked · 1 exited · 1 working")
+    stage.frame(stage.asked("preview")[-1]["view"], SCREEN)
+    terminal.wait_for("row 40")
+    terminal.keys("x")
+    terminal.wait_for(r"Kill beta \(standin\)\?")
+    terminal.keys("l")
+    eventually(lambda: "Kill beta" not in terminal.screen(), message=terminal.screen)
+    assert stage.asked("kill") == []
+    terminal.keys("x")
+    terminal.wait_for(r"Kill beta \(standin\)\?")
+    terminal.keys("k")
+    eventually(lambda: stage.asked("kill") == [{"name": BETA["id"]}], message="kill was asked for")
+    terminal.keys("q")
+    eventually(lambda: len(stage.nvim.vim.windows) == 1, message="the board is closed")
+
+
+@pytest.mark.parametrize("keys", [":q", ":qa", ":wqa", "ZZ"])
+def test_X03_nothing_is_said_after_leaving(stage: Stage, terminal: Terminal, keys: str) -> None:
+    view = stage.preview(BETA)
+    stage.frame(view, SCREEN)
+    terminal.wait_for("row 40")
+    stage.nvim.lua(FLOOD, view, BETA)
+    terminal.type(keys)
+    if keys.startswith(":"):
+        terminal.keys("Enter")
+    eventually(lambda: not terminal.running(), message=terminal.screen)
+    assert "E5" not in terminal.screen()
+    assert "rror" not in terminal.screen()
