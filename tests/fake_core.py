@@ -49,6 +49,8 @@ class Front:
         trace("hello " + str(params["pid"]))
         if os.path.exists(TRACE + ".refuse"):
             raise CoveyError("tmux is missing")
+        await asyncio.sleep(0.1)
+        trace("ready")
         self.send("Fleet", {{"sessions": [], "receipts": []}})
         return {{"version": "0", "tmux": None}}
 

@@ -14,7 +14,7 @@ from covey.models import Identity, OnExit, Restart, Spec, now
 from covey.models import Session as View
 from covey.process import Ended
 from covey.reaper import Decision
-from covey.session import Kit, keep_values, stage_start
+from covey.session import Kit, keep_values, resumable, stage_start
 from covey.tmux import panes
 
 MAX_SETTLED = 8  # settled panes that stay open: as many as may run in parallel
@@ -139,7 +139,9 @@ class Keeper:
             await self._fleet.start_server()
             spec = await self._current_spec(view)
             profile = self._kit.eyes.profile(spec.agent)
-            resume = bool(spec.conversation and profile.resume and not fresh)
+            resume = not fresh and await resumable(self._kit, spec, profile, caller)
+            if not resume:
+                spec = replace(spec, conversation=naming.conversation(profile))
             script = await stage_start(self._kit, spec, profile, caller, resume=resume)
             await panes.create(self._wire, spec, script, epoch=view.epoch + 1)
             await asyncio.to_thread(self._kit.store.save_session, spec, view.epoch + 1)

@@ -210,6 +210,14 @@ class Outbox:
         )
         return [_ticket(row) for row in found]
 
+    def spoken(self, session: str) -> bool:
+        """Whether anything that was typed into the session may have reached its agent."""
+        found = self.store.rows(
+            "SELECT 1 FROM tickets WHERE session = ? AND outcome IN ('submitted', 'pasted', 'unconfirmed') LIMIT 1",
+            (session,),
+        )
+        return bool(found)
+
     def counts(self) -> dict[str, int]:
         """Give the length of ``pending`` for every session where it is not 0."""
         found = self.store.rows(

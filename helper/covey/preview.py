@@ -15,7 +15,7 @@ from covey.errors import CoveyError, NotFound
 from covey.fleet import Emit, Fleet
 from covey.models import Pane
 from covey.tmux import panes
-from covey.tmux.server import Server
+from covey.tmux.server import COLS, ROWS, Server
 
 FRAME_PAUSE = 0.025  # seconds between two frames of one preview
 READ_SIZE = 1 << 16
@@ -31,6 +31,12 @@ class Preview:
         self._bell = asyncio.Event()
         self._bell.set()
         self._last: tuple[object, ...] = ()
+        self._screen: dict[str, Any] = {
+            "ansi": "",
+            "cols": COLS,
+            "rows": ROWS,
+            "cursor": {"x": 0, "y": 0, "visible": False},
+        }
         self._tasks = [asyncio.create_task(self._listen()), asyncio.create_task(self._show())]
 
     def ring(self) -> None:
@@ -90,22 +96,18 @@ class Preview:
 
     def _data(self, pane: Pane, shot: panes.Shot) -> dict[str, Any]:
         x, y = shot.cursor
-        return {
-            "view": self.view,
-            "ansi": shot.ansi,
-            "cols": shot.cols,
-            "rows": shot.rows,
-            "cursor": {"x": x, "y": y, "visible": shot.cursor_visible},
-            "dead": pane.dead,
-            "exit": pane.exit.to_json() if pane.dead else None,
-            "note": "",
-        }
+        cursor = {"x": x, "y": y, "visible": shot.cursor_visible}
+        self._screen = {"ansi": shot.ansi, "cols": shot.cols, "rows": shot.rows, "cursor": cursor}
+        ended = pane.exit.to_json() if pane.dead else None
+        return {**self._screen, "view": self.view, "dead": pane.dead, "exit": ended, "note": ""}
 
     def _say(self, note: str) -> None:
         """The screen stays as it was; only why it stands still is said."""
         if self._last != (note,):
             self._last = (note,)
-            self._emit("Frame", self.session, {"view": self.view, "note": note, "dead": True})
+            self._emit(
+                "Frame", self.session, {**self._screen, "view": self.view, "dead": True, "exit": None, "note": note}
+            )
 
 
 async def _dismiss(process: asyncio.subprocess.Process) -> None:

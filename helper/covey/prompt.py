@@ -120,7 +120,8 @@ class Delivery:
 
     ``stage`` writes bytes to a private file; ``begin`` commits that typing starts, before the first byte,
     and gives the text;
-    ``verdict`` says what the session is doing by a given screen; ``alive`` asks whether the pane still runs.
+    ``verdict`` says what the session is doing by a given screen; ``alive`` asks whether the pane still runs;
+    ``canonical`` whether its terminal hands over whole lines only.
     """
 
     server: Server
@@ -131,6 +132,7 @@ class Delivery:
     begin: Callable[[], Awaitable[str]]
     verdict: Callable[[Pane, screen.Screen], Verdict]
     alive: Callable[[], Awaitable[bool]]
+    canonical: Callable[[], Awaitable[bool | None]]
     submit: bool = True
     when: str = "now"
     force: bool = False
@@ -156,6 +158,8 @@ class Delivery:
     async def _paste(self) -> str:
         before = await self._clear()
         text = await self.begin()
+        if not self.profile.has_composer and _longest_line(text) > CANONICAL_LINE and await self.canonical():
+            raise Halt("refused", f"the program reads whole lines, of at most {CANONICAL_LINE} bytes")
         path = await self.stage(self.act, text.encode("utf-8"))
         await panes.paste(self.server, self.pane, path, self.act)  # a denial means: nothing was typed
         self._typed = True
@@ -257,6 +261,10 @@ class Delivery:
             await asyncio.sleep(pause)
             pause = min(pause * POLL_GROWTH, POLL_MOST)
         return answer
+
+
+def _longest_line(text: str) -> int:
+    return max(map(size, text.split("\n")))
 
 
 def _same(composer: str, draft: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import glob
 import shutil
 import sys
 import uuid
@@ -98,6 +99,20 @@ async def stage_start(kit: Kit, spec: Spec, profile: Profile, caller: Mapping[st
     return await asyncio.to_thread(kit.place.files.stage, f"{spec.id}.start.{uuid.uuid4().hex[:8]}", script)
 
 
+async def resumable(kit: Kit, spec: Spec, profile: Profile, caller: Mapping[str, str]) -> bool:
+    """Whether the agent has a conversation to go on with: asked to resume one that is not there, most exit at once.
+
+    Where the profile says in which file a conversation is kept, the file decides; else what was sent does.
+    """
+    if not (spec.conversation and profile.resume):
+        return False
+    if "{id}" not in profile.history:
+        return await asyncio.to_thread(kit.outbox.spoken, spec.id)
+    pattern = profile.history.replace("{id}", glob.escape(spec.conversation))
+    home = caller.get("HOME") or str(Path.home())
+    return bool(await asyncio.to_thread(glob.glob, pattern.replace("~", glob.escape(home), 1)))
+
+
 async def end_processes(kit: Kit, pane: Pane, profile: Profile) -> Ended:
     """End everything that belongs to the pane's agent, and prove it. What lives on is in the answer."""
     root = Identity(pane.pid, 0, kit.me.host)
@@ -190,6 +205,7 @@ class Session:
             begin=lambda: self._begin(ticket),
             verdict=self._kit.eyes.judge,
             alive=self._alive,
+            canonical=lambda: asyncio.to_thread(self._kit.place.processes.canonical, pane.pid),
             submit=ticket.options.get("submit", True),
             when=ticket.options.get("when") or ("now" if profile.queues_itself else "idle"),
             force=ticket.options.get("force", False),
@@ -216,9 +232,9 @@ class Session:
             if from_epoch is not None and pane.epoch != from_epoch:
                 return False
             profile = self._profile(pane)
-            if fresh or not profile.resume:
+            resume = not fresh and await resumable(self._kit, spec, profile, caller)
+            if not resume:
                 spec = replace(spec, conversation=str(uuid.uuid4()) if profile.new_id else "")
-            resume = bool(spec.conversation and profile.resume and not fresh)
             script = await stage_start(self._kit, spec, profile, caller, resume=resume)
             ended = await end_processes(self._kit, pane, profile)
             if ended.survivors:

@@ -14,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -55,7 +55,7 @@ def scratch() -> Iterator[tuple[Path, dict[str, str]]]:
         yield project, env
     finally:
         for session in sessions(env):
-            covey(env, "kill", session["id"])
+            covey(env, "kill", str(session["id"]))
         shutil.rmtree(root, ignore_errors=True)
 
 
@@ -101,18 +101,16 @@ def _left(env: dict[str, str]) -> list[object]:
     return [each["name"] for each in sessions(env)]
 
 
-def _step(what: str, work: Iterator[None] | object) -> None:
+def _step(what: str, holds: Callable[[], bool]) -> None:
     began = time.monotonic()
-    assert callable(work)
-    good = work()
+    good = holds()
     sys.stdout.write(f"{'ok  ' if good else 'FAIL'} {(time.monotonic() - began) * 1000:6.0f} ms  {what}\n")
     sys.stdout.flush()
     if not good:
         sys.exit(1)
 
 
-def _until(holds: object) -> bool:
-    assert callable(holds)
+def _until(holds: Callable[[], bool]) -> bool:
     deadline = time.monotonic() + SWEEP_DEADLINE
     while not holds():
         if time.monotonic() > deadline:

@@ -144,6 +144,19 @@ local function helper()
   return true
 end
 
+local function agents(found)
+  start("agents")
+  for _, agent in ipairs(found) do
+    if agent.installed then
+      local untested = agent.untested and "; its profile is untested" or ""
+      local version = agent.version and agent.version ~= "" and " " .. agent.version or ""
+      vim.health.ok(("%s%s%s"):format(agent.name, version, untested))
+    else
+      vim.health.info(agent.name .. " is not installed")
+    end
+  end
+end
+
 local function doctor()
   local err, sections = ask("doctor")
   if err then
@@ -160,23 +173,7 @@ local function doctor()
   for _, problem in ipairs(sections.problems or {}) do
     vim.health.warn(problem)
   end
-end
-
-local function agents()
-  start("agents")
-  local err, found = ask("agents")
-  if err then
-    return vim.health.error(err.message, advice(err))
-  end
-  for _, agent in ipairs(found) do
-    if agent.installed then
-      local untested = agent.untested and "; its profile is untested" or ""
-      local version = agent.version and agent.version ~= "" and " " .. agent.version or ""
-      vim.health.ok(("%s%s%s"):format(agent.name, version, untested))
-    else
-      vim.health.info(agent.name .. " is not installed")
-    end
-  end
+  agents(sections.agents or {})
 end
 
 local function self_test()
@@ -200,7 +197,6 @@ function M.check()
   tmux()
   if helper() then
     doctor()
-    agents()
     self_test()
   end
 end

@@ -95,7 +95,7 @@ async def test_E05_values_are_there_again_after_a_respawn_by_another_helper(desk
 
 
 async def test_E02_E03_what_belongs_to_an_editor_a_tmux_or_another_agent_does_not_cross(desk):
-    caller = {name: "leak" for name in env.SCRUB} | {
+    caller = dict.fromkeys(env.SCRUB, "leak") | {
         "PATH": os.environ["PATH"],
         "HOME": os.environ["HOME"],
         "MINE": "kept",

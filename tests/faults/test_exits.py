@@ -129,3 +129,19 @@ async def test_an_interrupt_stops_the_work(desk):
     await desk("interrupt", name="one")
     await desk.shows("one", "Interrupted")
     assert (await desk("wait", act=(await waiting)["id"]))["outcome"] == "submitted"
+
+
+async def test_U03_a_respawn_resumes_a_conversation_that_exists_and_no_other(desk):
+    await desk("open", name="one", agent="standin")
+    await desk.state("one", "idle")
+    first = await desk("get", name="one")
+    await desk("respawn", name="one", force=True)
+    session = await desk.state("one", "idle", "exited")
+    assert session["state"] == "idle", "with nothing said there is nothing to resume"
+    assert session["conversation"] != first["conversation"]
+    await desk("send", name="one", text="remember me")
+    again = await desk("respawn", name="one", force=True)
+    assert again["conversation"] == session["conversation"]
+    await desk.shows("one", f"Resumed {session['conversation']}, 1 prompts")
+    fresh = await desk("respawn", name="one", force=True, fresh=True)
+    assert fresh["conversation"] != session["conversation"]

@@ -238,3 +238,13 @@ async def test_words_that_are_orders_are_refused_by_name(desk):
 def test_sanitise_says_how_much_it_took_out():
     assert prompt.sanitise("a\x1b[31mb\x7f\n") == prompt.Clean("a[31mb", 2)
     assert prompt.sanitise("ok\n") == prompt.Clean("ok", 0)
+
+
+async def test_a_line_that_a_line_buffered_program_would_cut_is_refused(desk):
+    await desk("open", name="one", cmd=["cat"])
+    await desk.until(lambda: "cat" in desk.tmux("list-panes", "-a", "-F", "#{pane_current_command}"))
+    receipt = await desk("send", name="one", text="x" * 5000)
+    assert (receipt["outcome"], "4095" in receipt["reason"]) == ("refused", True)
+    assert "xxx" not in await desk.screen("one")
+    assert (await desk("send", name="one", text="short"))["outcome"] == "pasted"
+    await desk.shows("one", "short")

@@ -21,12 +21,11 @@ class Front:
                 "packages": {"libtmux": "0.62.0"},
                 "tmux": {"ok": False, "version": "tmux 1.8"},
                 "problems": ["claude.toml: no argv"],
-                "agents": [],
+                "agents": [
+                    {"name": "shell", "installed": True, "version": "5.2", "untested": True},
+                    {"name": "claude", "installed": False},
+                ],
             },
-            "agents": [
-                {"name": "shell", "installed": True, "version": "5.2", "untested": True},
-                {"name": "claude", "installed": False},
-            ],
             "selftest": {"ms": 12.5, "checks": [
                 {"name": "open", "ok": True, "note": ""},
                 {"name": "send", "ok": False, "note": "held"},

@@ -75,6 +75,7 @@ def test_the_host_starts_with_the_first_call_and_not_before(editor):
 def test_a_host_that_dies_is_one_notice_and_every_call_is_answered(editor):
     pid = editor.pid()
     sending, listing = editor.begin("send", {"text": "x"}), editor.begin("hang")
+    editor.nvim.lua("require('covey.rpc').call('hang')")
     editor.begin("die")
     error = editor.answer(sending)[0]
     assert error["code"] == "host_lost"
@@ -172,7 +173,9 @@ def test_Y06_verbs_may_be_called_where_the_editor_may_not(editor):
 def test_X04_the_goodbye_survives_the_autocommands_of_others(editor, world):
     editor.ask("list")
     editor.nvim.cmd("autocmd! VimLeavePre")
+    editor.nvim.lua("local wait = vim.wait; vim.wait = function(...) vim.fn.writefile({}, 'waited'); wait(...) end")
     editor.nvim.quit("qall")
+    assert (world.home / "waited").exists()
     eventually(lambda: fake_core.trace(world)[-1] == "closed")
     assert fake_core.trace(world).count("bye") == 1
 

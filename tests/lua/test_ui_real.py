@@ -8,9 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from covey import paths
+from world import tmux
+
 if TYPE_CHECKING:
     from editor import Editor
 
+FOOTER = "require('covey.ui.viewport').footer(view)"
 OPEN = """
     result, failure = nil, nil
     require('covey').open(..., function(err, session) result, failure = session, err end)
@@ -36,10 +40,10 @@ def test_a_preview_is_live_and_shows_the_end_and_the_new_beginning(nvim: Editor,
     nvim.lua("require('covey').send({ name = 'fix', text = 'echo heard and seen' })")
     nvim.wait(lambda: nvim.screen().count("heard and seen") >= 1)
     os.kill(agent["pid"], signal.SIGKILL)
-    nvim.wait(lambda: "ended by signal 9" in nvim.screen())
+    nvim.wait(f"{FOOTER} == ' ended by signal 9 '")
     assert "heard and seen" in nvim.screen()
     nvim.lua("require('covey').respawn({ name = 'fix' })")
-    nvim.wait(lambda: "ended by signal 9" not in nvim.screen() and "fix · standin · idle" in nvim.screen())
+    nvim.wait(lambda: nvim.lua(f"return {FOOTER}") == "" and "fix · standin · idle" in nvim.screen())
     nvim.wait(lambda: "Type a prompt" in nvim.screen())
 
 
@@ -99,7 +103,11 @@ def test_the_history_goes_back_before_the_screen(nvim: Editor, agent: dict[str, 
 
 def test_a_server_that_dies_is_said_and_the_screen_stays(nvim: Editor, agent: dict[str, Any]) -> None:
     preview(nvim)
-    server = nvim.lua("local done; require('covey.rpc').call('doctor', {}, function(_, r) doctor = r end)")
-    nvim.wait("doctor ~= nil")
-    assert server is None
-    os.kill(int(nvim.lua("return doctor.tmux and doctor.tmux.pid or 0")) or os.getppid(), 0)
+    tmux(paths.socket_path(), "kill-server")
+    nvim.wait(lambda: "fix · standin · lost" in nvim.screen())
+    assert "Type a prompt" in nvim.screen()
+    nvim.lua("require('covey').respawn({ name = 'fix' }, function(err, r) failure, respawned = err, r end)")
+    nvim.wait("failure or respawned", timeout=30)
+    assert nvim.lua("return failure") is None
+    nvim.lua("require('covey').send({ name = 'fix', text = 'echo alive again' })")
+    nvim.wait(lambda: "> echo alive again" in nvim.screen())
