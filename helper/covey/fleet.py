@@ -241,6 +241,6 @@ def _seconds_since(moment: str) -> float:
 def _event(old: View | None, view: View) -> str:
     if old is None:
         return "Opened"
-    if old.state != view.state:
+    if (old.state, old.epoch) != (view.state, view.epoch):
         return {"exited": "Exited", "lost": "Lost"}.get(view.state, "State")
     return "Renamed" if old.name != view.name else "Changed"

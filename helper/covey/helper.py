@@ -17,6 +17,7 @@ from covey.keeper import Keeper
 from covey.models import FINAL, Identity, Json, Receipt
 from covey.outbox import Outbox
 from covey.preview import Previews
+from covey.revival import Revival
 from covey.session import Kit
 from covey.store import Store
 from covey.tmux.control import Control
@@ -55,6 +56,7 @@ class Helper:
         self.kit = Kit(self.place, self.store, self.outbox, self.eyes, paths.lanes_dir(), me)
         self.fleet = Fleet(self.kit, self.emit, self.receipt)
         self.keeper = Keeper(self.kit, self.fleet)
+        self.revival = Revival(self.fleet, self.keeper, self.emit)
         self.previews = Previews(self.fleet, self.place.wire, self.emit)
         self._out = emit
         self._seq = 0
@@ -70,6 +72,8 @@ class Helper:
         self._out({"event": event, "session": session, "data": data, "seq": self._seq})
         if event != "Frame":
             self.previews.ring(session)
+        if event == "Exited":
+            self.revival.exited(self.fleet.views[session])
 
     def receipt(self, receipt: Receipt) -> None:
         """Say what became of a send, and wake whoever waits for it."""
@@ -139,6 +143,7 @@ class Helper:
         if self._loop is not None:
             self._loop.cancel()
             await asyncio.wait([self._loop])
+        await self.revival.close()
         await self.previews.close()
         await asyncio.gather(*(session.stop() for session in self.fleet.sessions.values()))
         self._bells.close()

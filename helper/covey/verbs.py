@@ -201,7 +201,9 @@ async def respawn(
     helper: Helper, name: str, *, fresh: bool = False, force: bool = False, environ: Environ = None
 ) -> Json:
     await helper.fleet.refresh()
-    return (await helper.keeper.respawn(name, environ or os.environ, fresh=fresh, force=force)).to_json()
+    view = await helper.keeper.respawn(name, environ or os.environ, fresh=fresh, force=force)
+    helper.revival.started(view.id)
+    return view.to_json()
 
 
 async def restore(helper: Helper, *, names: list[str] | None = None, yes: bool = False, environ: Environ = None) -> Any:

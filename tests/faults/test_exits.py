@@ -145,3 +145,25 @@ async def test_U03_a_respawn_resumes_a_conversation_that_exists_and_no_other(des
     await desk.shows("one", f"Resumed {session['conversation']}, 1 prompts")
     fresh = await desk("respawn", name="one", force=True, fresh=True)
     assert fresh["conversation"] != session["conversation"]
+
+
+async def test_R08_an_agent_that_fails_is_started_again_and_a_crash_loop_ends(desk):
+    await desk("open", name="one", cmd=["false"], restart="on_failure")
+    notices = await desk.until(lambda: [e["data"] for e in desk.events if e["event"] == "Notice"], timeout=30)
+    assert "crash loop" in notices[0]["message"]
+    session = await desk("get", name="one")
+    assert (session["state"], session["epoch"]) == ("exited", 5)
+
+
+async def test_R08_a_clean_exit_is_no_crash(desk):
+    await desk("open", name="one", cmd=["true"], restart="on_failure")
+    notices = await desk.until(lambda: [e["data"] for e in desk.events if e["event"] == "Notice"])
+    assert "clean exit" in notices[0]["message"]
+    assert (await desk("get", name="one"))["epoch"] == 1
+
+
+async def test_R08_what_a_person_killed_does_not_come_back(desk):
+    await desk.standin("one", restart="always")
+    await desk("kill", name="one")
+    await desk.standin("two")
+    assert [each["name"] for each in await desk("list")] == ["two"]

@@ -30,7 +30,9 @@ def test_hints_are_blank_in_the_bright_rows(grey: str) -> None:
     assert screen.bright == (">           x",)
 
 
-@pytest.mark.parametrize("colour", ["\x1b[31m", "\x1b[38;5;255m", "\x1b[38;5;183m", "\x1b[38;2;40;40;40m", "\x1b[39m"])
+@pytest.mark.parametrize(
+    "colour", ["\x1b[31m", "\x1b[38;5;255m", "\x1b[38;5;183m", "\x1b[38;5;130m", "\x1b[38;2;40;40;40m", "\x1b[39m"]
+)
 def test_text_in_a_colour_is_no_hint(colour: str) -> None:
     assert parse(f"{colour}text", 40).bright == ("text",)
 

@@ -134,6 +134,7 @@ NEGATIVES = {
     "copilot-retried": ("copilot", copilot(" ● Request failed. Retrying...", " ◎ Working esc esc interrupt")),
     "aider-asked-before": ("aider", aider("Run it? (Y)es/(N)o [Yes]: y", "Running it")),
     "aider-draft": ("aider", aider("Tokens: 1", last="> is it (Y)es or (N)o")),
+    "claude-menu-long-gone": ("claude", claude("Enter to confirm", foot="  status\n  ⏸ manual mode on")),
     "aider-draft-of-rows": ("aider", aider("Tokens: 1", last="> first\n> second\n> third")),
     "standin-quotes": ("standin", standin("⠹ Working… (3s · esc to interrupt)", *(f"row {n}" for n in range(13)))),
 }
@@ -148,6 +149,24 @@ def test_words_that_look_like_a_state_do_not_fool_it(agent: str, text: str) -> N
 @pytest.mark.parametrize("text", ["Something entirely new\n(press a key)\nrow\nrow\nrow", "╭──╮\n│ hm │\n╰──╯\nx"])
 def test_t01_what_fits_nothing_is_unknown_never_idle(agent: str, text: str) -> None:
     assert look(agent, text)[0] == "unknown"
+
+
+LISTS = {
+    "two-pointers": "› 1. read\n› 2. write\n\nEsc to cancel it, says the text",
+    "text-below": "❯ 1. read\n  2. write\n\n" + "\n".join(f"row {n}, esc to cancel" for n in range(8)),
+    "choices-long-gone": "❯ Yes\n  No\n\n" + "\n".join(f"row {n}, enter to confirm" for n in range(8)),
+    "one-option": "❯ 1. read\n\nEsc to cancel the whole",
+    "no-hint": "❯ 1. read\n  2. write\n\nand so on",
+}
+
+
+@pytest.mark.parametrize("text", LISTS.values(), ids=LISTS.keys())
+def test_a_list_that_is_no_menu_is_no_question(text: str) -> None:
+    assert look("custom", text)[0] == "unknown"
+
+
+def test_t01_a_quote_at_the_end_of_an_answer_is_no_prompt() -> None:
+    assert look("aider", "Tokens: 1k sent\n\nHe said\nthis\n> to be")[0] == "working"
 
 
 def test_t01_a_list_in_prose_without_a_composer_is_no_question() -> None:

@@ -211,10 +211,11 @@ def test_a_range_is_the_selection(amber):
 def test_a_range_that_is_no_selection_is_whole_lines(amber):
     nvim = amber.nvim
     nvim.lua("vim.api.nvim_buf_set_lines(0, 0, -1, true, { 'abcdef', '', 'third' })")
-    nvim.cmd("normal! gg0lvl\x1b")
-    nvim.cmd("1,3Covey send! amber")
-    _, params = amber.call()
-    assert (params["text"], params["submit"]) == ("abcdef\n\nthird", False)
+    for selected in ("gg0lvl", "3G0vl"):
+        nvim.cmd(f"normal! {selected}\x1b")
+        nvim.cmd("1,3Covey send! amber")
+        _, params = amber.call()
+        assert (params["text"], params["submit"]) == ("abcdef\n\nthird", False)
     nvim.cmd("1,3Covey send amber but words win")
     assert amber.call()[1]["text"] == "but words win"
 

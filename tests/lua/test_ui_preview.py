@@ -58,6 +58,27 @@ def test_the_focus_stays_where_it_is(stage: Stage, nvim: Editor) -> None:
     assert nvim.eval("mode()") == "n"
 
 
+def test_a_focused_preview_never_stays_in_terminal_mode(stage: Stage, nvim: Editor) -> None:
+    nvim.cmd("autocmd BufEnter,WinEnter * if &buftype == 'terminal' | startinsert | endif")
+    stage.frame(stage.preview(FIX), NUMBERED)
+    shows(stage, NUMBERED)
+    nvim.lua("view.float:focus()")
+    nvim.wait(lambda: nvim.eval("mode(1)") == "nt")
+    nvim.keys("q")
+    nvim.wait(lambda: floats(nvim) == 0)
+
+
+def test_frames_come_while_the_command_line_window_is_open(stage: Stage, nvim: Editor) -> None:
+    view = stage.preview(FIX)
+    nvim.keys("q:")
+    nvim.wait(lambda: nvim.eval("getcmdwintype()") == ":")
+    stage.frame(view, ["one"])
+    shows(stage, ["one"])
+    stage.frame(view, [f"{number:03d}" * 40 for number in range(1, 36)])
+    eventually(lambda: len(stage.text()) == 35, message=lambda: f"{stage.text()} {nvim.messages()}")
+    assert nvim.messages() == ""
+
+
 def test_the_focus_moves_when_asked(stage: Stage, nvim: Editor) -> None:
     stage.preview(FIX, focus=True)
     assert nvim.eval("win_getid()") == nvim.lua("return view.float.win")

@@ -8,6 +8,8 @@ Rows are cut before they are matched (``region.py``), so what is left stays in t
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from itertools import pairwise
 
 MAX_PATTERN = 300  # characters
 WIDE_OPEN = 1  # open repeats of a class that matches nearly anything
@@ -39,7 +41,21 @@ def compile_pattern(text: str) -> re.Pattern[str]:
 def _refuse_runaway(text: str) -> None:
     repeats: list[tuple[str, int]] = []
     groups: list[bool] = []  # for each open group: does it hold a repeat or an alternative?
-    previous = ("", 0)
+    for atom, most in _atoms(text):
+        if atom.startswith("("):
+            groups.append(False)
+            continue
+        varied = groups.pop() if atom == ")" and groups else False
+        if most > 1 and varied:
+            raise BadPattern("the pattern repeats a group that holds a repeat or an alternative")
+        if groups and (most > 1 or atom == "|" or varied):
+            groups[-1] = True
+        repeats.append((atom, most))
+    _refuse_many(repeats)
+
+
+def _atoms(text: str) -> Iterator[tuple[str, int]]:
+    """Each atom of the pattern with how often it is repeated at most; an opening bracket is an atom of its own."""
     at = 0
     while at < len(text):
         token = _TOKEN.match(text, at)
@@ -47,21 +63,10 @@ def _refuse_runaway(text: str) -> None:
         atom, at = token.group(), token.end()
         if re.fullmatch(r"\\[1-9]", atom):
             raise BadPattern("the pattern refers back to a group")
-        varied = groups.pop() if atom == ")" and groups else False
-        if atom.startswith("("):
-            groups.append(False)
-            continue
-        at, most = _repeat(text, at)
-        if most > 1 and varied:
-            raise BadPattern("the pattern repeats a group that holds a repeat or an alternative")
-        if groups and (most > 1 or atom == "|" or varied):
-            groups[-1] = True
-        if most > BOUND and previous == (atom, most):
-            raise BadPattern(f"the pattern repeats {atom} twice in a row")
-        previous = (atom, most)
-        if most > 1:
-            repeats.append((atom, most))
-    _refuse_many(repeats)
+        most = 1
+        if not atom.startswith("("):
+            at, most = _repeat(text, at)
+        yield atom, most
 
 
 def _repeat(text: str, at: int) -> tuple[int, int]:
@@ -78,6 +83,10 @@ def _repeat(text: str, at: int) -> tuple[int, int]:
 
 
 def _refuse_many(repeats: list[tuple[str, int]]) -> None:
+    for one, next_one in pairwise(repeats):
+        if one == next_one and one[1] > BOUND:
+            raise BadPattern(f"the pattern repeats {one[0]} twice in a row")
+    repeats = [(atom, most) for atom, most in repeats if most > 1]
     wide = [most for atom, most in repeats if _WIDE.match(atom)]
     if sum(most > BOUND for most in wide) > WIDE_OPEN:
         raise BadPattern("the pattern has more than one open repeat that matches nearly anything; use .{0,40}")

@@ -17,6 +17,7 @@ local LEAST = 60 -- columns of the board where a preview is beside it
 ---@field float covey.Float
 ---@field filter string?
 ---@field shown covey.Session[] in the order of the rows
+---@field rows covey.Row[] what is written
 ---@field view covey.View? the preview beside it
 
 local board = nil ---@type covey.Board?
@@ -75,20 +76,26 @@ local function nothing()
   return #sessions > 0 and " nothing matches the filter" or " no session yet; :Covey open starts one"
 end
 
+local function write_row(buf, line, row)
+  vim.api.nvim_buf_clear_namespace(buf, NAMESPACE, line - 1, line)
+  vim.api.nvim_buf_set_lines(buf, line - 1, line, false, { row.text })
+  for _, mark in ipairs(row.marks) do
+    vim.api.nvim_buf_set_extmark(buf, NAMESPACE, line - 1, mark[1], { end_col = mark[2], hl_group = mark[3] })
+  end
+end
+
+--- Write the rows that are not there already.
 local function write(rows)
   local buf = board.float.buf
   vim.bo[buf].modifiable = true
-  local texts = vim.tbl_map(function(row)
-    return row.text
-  end, rows)
-  vim.api.nvim_buf_clear_namespace(buf, NAMESPACE, 0, -1)
-  vim.api.nvim_buf_set_lines(buf, 0, -1, false, texts)
+  vim.api.nvim_buf_set_lines(buf, #rows, -1, false, {})
   for line, row in ipairs(rows) do
-    for _, mark in ipairs(row.marks) do
-      vim.api.nvim_buf_set_extmark(buf, NAMESPACE, line - 1, mark[1], { end_col = mark[2], hl_group = mark[3] })
+    if board.rows[line] ~= row then
+      write_row(buf, line, row)
     end
   end
   vim.bo[buf].modifiable = false
+  board.rows = rows
 end
 
 local function put_cursor(session)
@@ -217,7 +224,7 @@ local function open_float()
 end
 
 local function start(float, opts)
-  board = { float = float, filter = opts.filter, shown = {} }
+  board = { float = float, filter = opts.filter, shown = {}, rows = {} }
   board.forget = require("covey.fleet").subscribe(redraw)
   board.clock = assert(vim.uv.new_timer())
   board.clock:start(AGE_TICK, AGE_TICK, vim.schedule_wrap(draw))

@@ -204,14 +204,15 @@ end
 ---@param title (string|[string, string][])?
 ---@param footer (string|[string, string][])?
 function Float:caption(title, footer)
-  self.spec.title, self.spec.footer = title or self.spec.title, footer or self.spec.footer
-  if self:valid() and vim.api.nvim_win_get_config(self.win).border then
-    self:_caption()
+  local spec = self.spec
+  local wanted = { title or spec.title, footer or spec.footer }
+  if vim.deep_equal(wanted, { spec.title, spec.footer }) then
+    return
   end
-end
-
-function Float:_caption()
-  vim.api.nvim_win_set_config(self.win, { title = self.spec.title, footer = self.spec.footer })
+  spec.title, spec.footer = wanted[1], wanted[2]
+  if self:valid() and vim.api.nvim_win_get_config(self.win).border then
+    vim.api.nvim_win_set_config(self.win, { title = spec.title, footer = spec.footer })
+  end
 end
 
 --- Show another buffer; the one before is wiped.

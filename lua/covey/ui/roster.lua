@@ -95,13 +95,15 @@ end
 ---@field text string
 ---@field marks { [1]: integer, [2]: integer, [3]: string }[] first byte, past the last, highlight group
 
---- One session as a row.
-local function row(session, fits, now)
+--- Rows by session. A session that changed is another table, so what is cached for one is right while it lives.
+local cache = setmetatable({}, { __mode = "k" }) ---@type table<covey.Session, { key: string, row: covey.Row }>
+
+local function make(session, fits, age)
   local cells = {
     { session.name, fits.name, "CoveyName" },
     { session.agent, fits.agent, "CoveyAgent" },
     { label.state(session), fits.state, require("covey.ui.highlight").state(session.state) },
-    { label.age(session.since, now), AGE, "CoveyDim" },
+    { age, AGE, "CoveyDim" },
     { flags(session), QUEUED, "CoveyQueued" },
     { says(session), fits.says, "CoveyDim" },
     { home_relative(session), fits.cwd, "CoveyCwd" },
@@ -116,6 +118,18 @@ local function row(session, fits, now)
     end
   end
   return { text = text, marks = marks }
+end
+
+--- One session as a row: the very table of the time before, where nothing of it changed.
+local function row(session, fits, now)
+  local age = label.age(session.since, now)
+  local key = table.concat({ fits.name, fits.agent, fits.state, fits.says, fits.cwd, age }, " ")
+  local cached = cache[session]
+  if not cached or cached.key ~= key then
+    cached = { key = key, row = make(session, fits, age) }
+    cache[session] = cached
+  end
+  return cached.row
 end
 
 --- The rows of sessions, in their order, for a board `width` cells wide.
