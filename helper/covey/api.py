@@ -8,7 +8,7 @@ import logging
 from collections.abc import Callable
 from typing import Any
 
-from covey import __version__, paths, process, verbs
+from covey import __version__, life, paths, process, verbs
 from covey.errors import CoveyError, Usage
 from covey.helper import Helper
 from covey.models import Json
@@ -37,7 +37,7 @@ class Front:
         self._helper = Helper(self._emit, params.get("config") or {}, owner)
         await self._helper.start()
         if owner:
-            await verbs.sweep(self._helper)
+            await life.sweep(self._helper)
         await verbs.snapshot(self._helper)
         wire = self._helper.place.wire
         return {"version": __version__, "tmux": wire.binary, "problems": list(self._helper.catalog.problems)}
@@ -62,7 +62,7 @@ class Front:
         if self.helper.owner:
             try:
                 async with asyncio.timeout(SWEEP_DEADLINE):
-                    await verbs.sweep(self.helper, leaving=self.helper.owner)
+                    await life.sweep(self.helper, leaving=self.helper.owner)
             except (TimeoutError, CoveyError) as error:
                 log.warning("the sweep at exit was not finished: %s", error or "it took too long")
 

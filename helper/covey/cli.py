@@ -125,7 +125,7 @@ async def _open(given: argparse.Namespace, command: list[str]) -> tuple[Any, int
     }
 
     async def work(call: Call) -> tuple[Any, int]:
-        session = await call("open", **params)
+        session = await call(given.verb, **params)
         receipt = session.get("receipt")
         if receipt and receipt["outcome"] not in FINAL:
             session["receipt"] = receipt = await _see_through(call, session["id"], receipt, given.timeout)
@@ -251,6 +251,7 @@ OPEN: Any = [
 VERBS: dict[str, tuple[str, list[Any], Any]] = {
     "open": ("open a session, or find the one of that name; -- CMD… runs any command", OPEN, _open),
     "ensure": ("the same as open", OPEN, _open),
+    "run": ("open a session for one task; it is settled when the agent has finished", OPEN, _open),
     "list": ("list the sessions", [], _plain("list")),
     "get": ("show one session", [NAME], _plain("get", "name")),
     "send": (
@@ -290,6 +291,8 @@ VERBS: dict[str, tuple[str, list[Any], Any]] = {
     ),
     "kill": ("end a session and prove it", [NAME], _kill),
     "reap": ("show what may be ended and why; end it", [_flag("--yes", "do it")], _plain("reap", "yes")),
+    "reset": ("start a session's agent anew, its conversation forgotten", [NAME], _plain("reset", "name")),
+    "delete": ("end a session and forget what was sent to it", [NAME], _plain("delete", "name")),
     "keep": ("keep a session from every sweep", [NAME], _plain("keep", "name")),
     "settle": ("say that a session's work is done", [NAME], _plain("settle", "name")),
     "interrupt": ("interrupt what the agent is doing", [NAME], _plain("interrupt", "name")),
@@ -299,6 +302,11 @@ VERBS: dict[str, tuple[str, list[Any], Any]] = {
         _plain("answer", "name", "choice"),
     ),
     "queue": ("show what waits to be sent to a session", [NAME], _plain("queue", "name")),
+    "edit": (
+        "replace the text of a prompt that was not typed yet",
+        [(["act"], {"metavar": "ID"}), (["text"], {"metavar": "TEXT"})],
+        _plain("edit", "act", "text"),
+    ),
     "cancel": ("take back a prompt that was not typed yet", [(["act"], {"metavar": "ID"})], _plain("cancel", "act")),
     "capture": (
         "print what a session shows",

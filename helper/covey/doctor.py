@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from covey.helper import Helper
 
-PROBE_DEADLINE = 5.0  # seconds a program may take to print its version
+PROBE_DEADLINE = 2.0  # seconds a program may take to print its version
 PROBE_MOST = 4096  # bytes of its output that are looked at
 READY_PATIENCE = 10.0  # seconds until the self-test's agent must be ready
 PACKAGES = ("pynvim", "libtmux", "psutil", "platformdirs")

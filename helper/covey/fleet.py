@@ -26,6 +26,7 @@ from covey.tmux import panes
 
 STATUS_TRIES = 8  # readings of a dead pane without a status, each after a nudge of its server
 STATUS_PAUSE = 0.004  # seconds between them: tmux answers a nudge in about 2 ms
+LAST_WORDS = 40  # rows of its screen that the log keeps of an agent that ended
 GIVEN_UP = 30.0  # seconds after which a session that was recorded and never seen in tmux is taken for given up
 REVIVE_TRIES, REVIVE_PAUSE = 20, 0.05  # a living server makes its socket anew on SIGUSR1
 
@@ -166,7 +167,14 @@ class Fleet:
             state = {"state": view.state, "since": since}
             note = self._kit.store.note_session
             await asyncio.to_thread(note, pane.spec.id, state=state, server=self._server, pane=pane.pane)
+            if pane.dead:
+                await asyncio.to_thread(self._kit.store.log, pane.spec.id, "exited", self._last_words(pane))
         self._show(view)
+
+    def _last_words(self, pane: Pane) -> dict[str, Any]:
+        shot = self._kit.eyes.seen[pane.spec.id].shot
+        rows = "\n".join(shot.lines).rstrip().split("\n")[-LAST_WORDS:] if shot else []
+        return {**pane.exit.to_json(), "epoch": pane.epoch, "screen": rows}
 
     def _show_lost(self, record: Record, queued: int) -> None:
         old = self.views.get(record.spec.id)

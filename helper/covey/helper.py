@@ -14,7 +14,7 @@ from covey import agents, paths, place, process
 from covey.errors import CoveyError
 from covey.fleet import Fleet
 from covey.keeper import Keeper
-from covey.models import FINAL, Identity, Json, Receipt
+from covey.models import FINAL, Identity, Json, Receipt, Session
 from covey.outbox import Outbox
 from covey.preview import Previews
 from covey.revival import Revival
@@ -64,6 +64,7 @@ class Helper:
         self._subscribed: Control | None = None
         self._loop: asyncio.Task[None] | None = None
         self._news: dict[str, asyncio.Event] = {}
+        self._errands: set[asyncio.Task[Session]] = set()
 
     # News
 
@@ -74,6 +75,17 @@ class Helper:
             self.previews.ring(session)
         if event == "Exited":
             self.revival.exited(self.fleet.views[session])
+        if event in ("State", "Exited", "Changed"):
+            self._settle(self.fleet.views[session])
+
+    def _settle(self, view: Session) -> None:
+        """A session that was opened for one task is settled once its agent has finished it."""
+        pane = self.fleet.panes.get(view.id)
+        finished = view.state in ("idle", "exited") and not view.queued and not view.settled
+        if finished and pane and pane.spec.options.get("once") and self.outbox.spoken(view.id):
+            task = asyncio.create_task(self.keeper.change(view.id, settled=True))
+            self._errands.add(task)
+            task.add_done_callback(self._errands.discard)
 
     def receipt(self, receipt: Receipt) -> None:
         """Say what became of a send, and wake whoever waits for it."""

@@ -34,6 +34,7 @@ class Request:
     restart: Restart = "never"
     owner: Identity | None = None
     caller: Mapping[str, str] = field(default_factory=dict)
+    options: Mapping[str, str] = field(default_factory=dict)
 
 
 class Keeper:
@@ -76,6 +77,7 @@ class Keeper:
             owner=request.owner,
             on_exit=request.on_exit,
             restart=request.restart,
+            options=dict(request.options),
             conversation=naming.conversation(profile) if not request.cmd else "",
         )
 
@@ -89,6 +91,7 @@ class Keeper:
         except CoveyError:
             await self._fleet.finish(spec.id, "it could not be started")
             raise
+        await asyncio.to_thread(store.log, spec.id, "opened", {"name": spec.name, "agent": spec.agent, "cwd": spec.cwd})
         await self._wire.run(panes.ring())
 
     async def change(self, which: str, **fields: Any) -> View:
@@ -156,6 +159,8 @@ class Keeper:
         if view.state != "lost":
             ended = await self._fleet.session(view.id).kill()
         if not ended.survivors:
+            facts = {"reason": reason, "ended": [each.pid for each in ended.ended]}
+            await asyncio.to_thread(self._kit.store.log, view.id, "ended", facts)
             await self._fleet.finish(view.id, reason)
             self._fleet.forget(view.id, reason)
             await self._last_one_out()

@@ -225,6 +225,12 @@ class Outbox:
         )
         return {row["session"]: row["waiting"] for row in found}
 
+    def forget(self, session: str) -> None:
+        """Remove all that was ever sent to a session, and its log."""
+        with self.store.transaction() as db:
+            db.execute("DELETE FROM tickets WHERE session = ?", (session,))
+            db.execute("DELETE FROM log WHERE session = ?", (session,))
+
     def purge(self, older_than_days: float = 30) -> int:
         """Remove settled acts of more than that age, and what ``Store.purge`` removes. Give their number."""
         before = stamp(time.time() - older_than_days * DAY_S)

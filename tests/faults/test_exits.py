@@ -165,3 +165,44 @@ async def test_R08_what_a_person_killed_does_not_come_back(desk):
     await desk("kill", name="one")
     await desk.standin("two")
     assert [each["name"] for each in await desk("list")] == ["two"]
+
+
+async def test_a_run_settles_itself_when_its_agent_has_finished(desk):
+    argv = ["{python}", "-m", "covey.standin", "--work", "0.3"]
+    session = await desk("run", name="task", agent="standin", cmd=argv, prompt="do it")
+    assert session["receipt"]["outcome"] in ("queued", "held")
+
+    async def settled():
+        return (await desk("get", name="task"))["settled"]
+
+    await desk.until(settled)
+    assert (await desk("get", name="task"))["state"] == "idle"
+    assert [each["act"] for each in (await desk("reap"))["decisions"]] == ["end"]
+    await desk("send", name="task", text="one more thing")
+    assert not (await desk("get", name="task"))["settled"] or (await desk("log", name="task"))
+
+
+async def test_the_log_tells_what_was_sent_and_how_it_ended(desk):
+    await desk.standin("one")
+    await desk("send", name="one", text="first\nsecond line")
+    await desk("send", name="one", text="/exit 3", raw=True)
+    await desk.state("one", "exited")
+    log = await desk("log", name="one")
+    assert [each["kind"] for each in log] == ["opened", "send", "send", "exited"]
+    assert log[1]["data"]["text"] == "first\nsecond line"
+    assert (log[3]["data"]["code"], log[1]["data"]["outcome"]) == (3, "submitted")
+    await desk("delete", name="one")
+    assert "second line" not in str(await desk("list"))
+    assert desk.front.helper.store.rows("SELECT * FROM tickets") == []
+
+
+async def test_a_reset_forgets_the_conversation(desk):
+    await desk("open", name="one", agent="standin")
+    await desk.state("one", "idle")
+    await desk("send", name="one", text="remember me")
+    before = await desk("get", name="one")
+    after = await desk("reset", name="one")
+    assert (after["id"], after["epoch"]) == (before["id"], 2)
+    assert after["conversation"] != before["conversation"]
+    await desk.state("one", "idle")
+    assert "Resumed" not in await desk.screen("one")

@@ -1,0 +1,31 @@
+"""What every verb needs to understand what it was asked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeAlias
+
+from covey.errors import NotFound, Usage
+from covey.helper import Helper
+from covey.models import Session
+
+Environ: TypeAlias = Mapping[str, str] | None
+
+
+def in_order(helper: Helper) -> list[Session]:
+    return sorted(helper.fleet.views.values(), key=lambda view: (view.created, view.id))
+
+
+async def addressed(helper: Helper, name: str) -> Session:
+    """The session meant, looked up anew when it is not known yet."""
+    try:
+        return helper.fleet.find(name)
+    except NotFound:
+        await helper.fleet.refresh()
+        return helper.fleet.find(name)
+
+
+def one_of(what: str, value: str, allowed: tuple[str, ...]) -> Any:
+    if value not in allowed:
+        raise Usage(f"{what} cannot be {value!r}", f"use one of: {', '.join(allowed)}")
+    return value

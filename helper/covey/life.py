@@ -1,0 +1,196 @@
+"""The verbs of a session's life: open, run, name, keep, respawn, restore, kill, reap."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import uuid
+from collections.abc import Mapping
+from typing import Any
+
+from covey import naming, process, reaper
+from covey.asking import Environ, addressed, in_order, one_of
+from covey.errors import CoveyError, Refused, Usage
+from covey.helper import Helper
+from covey.keeper import MAX_SETTLED, Request
+from covey.models import Identity, Json, Receipt, Session
+from covey.reaper import Decision
+from covey.speech import queue_prompt
+
+
+async def open_session(
+    helper: Helper,
+    *,
+    name: str = "",
+    agent: str = "",
+    cwd: str = "",
+    cmd: list[str] | None = None,
+    prompt: str = "",
+    env: Mapping[str, Any] | None = None,
+    unset: list[str] | None = None,
+    on_exit: str = "settled",
+    restart: str = "never",
+    environ: Environ = None,
+    act: str = "",
+    once: bool = False,
+) -> Json:
+    """The session of that name: the one there is, or a new one. ``prompt`` reaches only one made by this call."""
+    request = Request(
+        name=name,
+        agent=agent,
+        cwd=cwd,
+        cmd=tuple(cmd or ()),
+        env={key: str(value) for key, value in (env or {}).items()},
+        unset=tuple(unset or ()),
+        on_exit=one_of("on_exit", on_exit, ("keep", "reap", "settled")),
+        restart=one_of("restart", restart, ("never", "on_failure", "always")),
+        owner=helper.owner,
+        caller=environ or os.environ,
+        options={"once": "1"} if once else {},
+    )
+    view, made = await helper.keeper.ensure(request)
+    if not made and view.state in ("exited", "lost"):
+        view = await helper.keeper.respawn(view.id, request.caller, fresh=False, force=False)
+    answer: Json = {**view.to_json(), "opened": made}
+    if prompt:
+        answer["receipt"] = (await _first_prompt(helper, view, prompt, act or uuid.uuid4().hex, made=made)).to_json()
+    return answer
+
+
+async def _first_prompt(helper: Helper, view: Session, text: str, act: str, *, made: bool) -> Receipt:
+    if not made:
+        return Receipt(act, view.id, view.epoch, "refused", "exists: only the call that opens a session prompts it")
+    return await queue_prompt(helper, view, text, act, {"submit": True})
+
+
+async def run(helper: Helper, agent: str = "", prompt: str = "", **more: Any) -> Json:
+    """A session for one task: opened, prompted, and settled by itself once its agent has finished."""
+    if not prompt:
+        raise Usage("run wants a prompt", "give prompt=…")
+    return await open_session(helper, agent=agent, prompt=prompt, once=True, **more)
+
+
+async def rename(helper: Helper, name: str, new: str) -> Json:
+    return (await helper.keeper.change(name, name=naming.check(new))).to_json()
+
+
+async def keep(helper: Helper, name: str, *, on: bool = True) -> Json:
+    return (await helper.keeper.change(name, keep=bool(on))).to_json()
+
+
+async def settle(helper: Helper, name: str) -> Json:
+    """The work of this session is done: it may be closed when its turn comes."""
+    view = await helper.keeper.change(name, settled=True)
+    await _cap(helper)
+    return view.to_json()
+
+
+async def adopt(helper: Helper, name: str) -> Json:
+    """Make a session whose owner is gone, or that has none, the caller's."""
+    view = await addressed(helper, name)
+    if view.owner and view.owner != helper.owner and process.alive(view.owner) is not False:
+        raise Refused(f"{view.name} belongs to the editor with pid {view.owner.pid}", "leave that editor first")
+    return (await helper.keeper.change(view.id, owner=helper.owner)).to_json()
+
+
+async def respawn(
+    helper: Helper, name: str, *, fresh: bool = False, force: bool = False, environ: Environ = None
+) -> Json:
+    await helper.fleet.refresh()
+    view = await helper.keeper.respawn(name, environ or os.environ, fresh=fresh, force=force)
+    helper.revival.started(view.id)
+    return view.to_json()
+
+
+async def restore(helper: Helper, *, names: list[str] | None = None, yes: bool = False, environ: Environ = None) -> Any:
+    """Sessions that a server took along, and with ``yes`` made again; each answers with itself or its error."""
+    await helper.fleet.refresh()
+    chosen = [helper.fleet.find(name) for name in names] if names else in_order(helper)
+    lost = [view for view in chosen if view.state == "lost"]
+    if not yes:
+        return [view.to_json() for view in lost]
+    return [await _restore(helper, view, environ or os.environ) for view in lost]
+
+
+async def _restore(helper: Helper, view: Session, environ: Mapping[str, str]) -> Json:
+    try:
+        return (await helper.keeper.restore(view, environ, fresh=False)).to_json()
+    except CoveyError as error:
+        return {"id": view.id, "name": view.name, "error": error.to_json()}
+
+
+async def kill(helper: Helper, name: str) -> Json:
+    """End a session with all that belongs to it; the answer names what was ended, what would not, what was left."""
+    await helper.fleet.refresh()
+    view = helper.fleet.find(name)
+    ended = await helper.keeper.kill(view.id)
+    return {
+        "id": view.id,
+        "name": view.name,
+        "ended": [each.pid for each in ended.ended],
+        "survivors": [f"{each.pid} {each.command}" for each in ended.survivors],
+        "left": [f"{each.pid} {each.command}" for each in ended.left],
+    }
+
+
+async def reset(helper: Helper, name: str, *, environ: Environ = None) -> Json:
+    """The agent is ended and its conversation forgotten: it starts anew, under the same id and name."""
+    await helper.fleet.refresh()
+    view = await helper.keeper.respawn(name, environ or os.environ, fresh=True, force=True)
+    helper.revival.started(view.id)
+    return view.to_json()
+
+
+async def delete(helper: Helper, name: str) -> Json:
+    """As kill, and what was sent to the session is forgotten too. Its directory is never touched."""
+    killed = await kill(helper, name)
+    if not killed["survivors"]:
+        await asyncio.to_thread(helper.outbox.forget, killed["id"])
+    return killed
+
+
+async def reap(helper: Helper, *, yes: bool = False) -> Json:
+    """What a person may get rid of, with reasons; with ``yes`` it is done."""
+    await helper.fleet.refresh()
+    decisions = reaper.by_hand(in_order(helper), process.alive)
+    done, left = await helper.keeper.carry_out(decisions) if yes else ([], [])
+    return {
+        "decisions": [each.to_json() for each in decisions],
+        "ended": [each.to_json() for each in done],
+        "left": [each.to_json() for each in left],
+    }
+
+
+async def sweep(helper: Helper, *, leaving: Identity | None = None) -> None:
+    """Carry out the policy of the leaving owner, and of owners who left without a word."""
+    await helper.fleet.refresh()
+    views = in_order(helper)
+    spared = _spared(helper)
+    mine = reaper.at_exit(views, leaving, spared) if leaving else []
+    others = [view for view in views if view.owner != helper.owner]
+    await _carry_out(helper, mine + reaper.sweep(others, process.alive, spared))
+
+
+async def _cap(helper: Helper) -> None:
+    """Close the longest settled beyond the cap; walk past what will not close."""
+    refused: set[str] = set()
+    while decisions := reaper.over_cap(helper.fleet.views.values(), MAX_SETTLED, refused):
+        refused |= {each.id for each in await _carry_out(helper, decisions)}
+
+
+async def _carry_out(helper: Helper, decisions: list[Decision]) -> list[Decision]:
+    """Do it, and name every session that was closed without being asked for; answers what would not close."""
+    done, left = await helper.keeper.carry_out(decisions)
+    for each in done:
+        await asyncio.to_thread(helper.store.log, each.id, "reaped", each.to_json())
+        helper.emit("Reaped", each.id, each.to_json())
+    for each in left:
+        helper.emit("Notice", each.id, {"level": "warn", "message": f"{each.name} could not be closed"})
+    return left
+
+
+def _spared(helper: Helper) -> set[str]:
+    """Sessions that another living helper has prompts queued on."""
+    pending = [ticket for id_ in helper.outbox.counts() for ticket in helper.outbox.pending(id_)]
+    others = [ticket for ticket in pending if ticket.writer != helper.kit.me]
+    return {ticket.session for ticket in others if process.alive(ticket.writer)}

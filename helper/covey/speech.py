@@ -1,0 +1,114 @@
+"""The verbs that type into a session, or wait for what was typed: send, answer, interrupt, queue."""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from dataclasses import asdict, replace
+
+from covey import prompt
+from covey.asking import addressed, one_of
+from covey.errors import Refused
+from covey.helper import Helper
+from covey.models import FINAL, Json, Receipt, Session
+
+SEND_PATIENCE = 75.0  # seconds until a send answers with the receipt as it stands; it goes on meanwhile
+FINISH_PATIENCE = 6 * 3600.0  # seconds to wait for an agent to finish
+IDLE_LOOK = 0.05  # seconds between looks while somebody waits for an agent to finish
+ENDED = frozenset({"idle", "blocked", "exited", "lost"})
+
+
+async def send(
+    helper: Helper,
+    name: str,
+    text: str,
+    *,
+    submit: bool = True,
+    act: str = "",
+    when: str = "",
+    force: bool = False,
+    raw: bool = False,
+    wait: float = SEND_PATIENCE,
+) -> Json:
+    """Deliver a prompt exactly once. The answer is its receipt once it is final or held, or after ``wait`` seconds."""
+    view = await addressed(helper, name)
+    options = {"submit": submit, "when": one_of("when", when, ("", "now", "idle")), "force": force}
+    receipt = await queue_prompt(helper, view, text, act or uuid.uuid4().hex, options, raw=raw)
+    if view.settled and receipt.outcome != "refused":
+        await helper.keeper.change(view.id, settled=False)  # there is work again
+    if receipt.outcome not in FINAL:
+        receipt = await helper.settled(receipt.id, patience=wait)
+    return receipt.to_json()
+
+
+async def queue_prompt(
+    helper: Helper, view: Session, text: str, act: str, options: Json, *, raw: bool = False
+) -> Receipt:
+    """Commit a send to the store and start its delivery; what cannot arrive is refused by a receipt."""
+    clean = prompt.sanitise(text)
+    profile = helper.eyes.profile(view.agent)
+    try:
+        prompt.check(clean, profile)
+        typed = clean.text if raw else prompt.plain(clean.text, profile)
+    except Refused as error:
+        reason = f"{error.message}; {error.hint}" if error.hint else error.message
+        return Receipt(act, view.id, view.epoch, "refused", reason, prompt.size(clean.text), clean.stripped)
+    where = (act, view.id, view.epoch, "send", typed, options, helper.kit.me)
+    receipt = await asyncio.to_thread(helper.outbox.put, *where, stripped=clean.stripped)
+    helper.fleet.session(view.id).kick()
+    return receipt
+
+
+async def broadcast(helper: Helper, names: list[str], text: str) -> list[Json]:
+    """One prompt to several sessions; a receipt each, in that order."""
+    return list(await asyncio.gather(*(send(helper, name, text) for name in names)))
+
+
+async def interrupt(helper: Helper, name: str) -> Json:
+    view = await addressed(helper, name)
+    await helper.fleet.session(view.id).interrupt()
+    return {"id": view.id, "name": view.name}
+
+
+async def answer(helper: Helper, name: str, choice: str) -> Json:
+    """Choose an option of the session's dialog by its words: ``yes``, ``no`` or a part of its text."""
+    view = await addressed(helper, name)
+    return {"id": view.id, "name": view.name, **await helper.fleet.session(view.id).answer(choice)}
+
+
+async def wait(helper: Helper, act: str, seconds: float = SEND_PATIENCE) -> Json:
+    """The receipt of an act once it is final, or as it stands after ``seconds``."""
+    return (await helper.settled(act, patience=seconds, until=FINAL)).to_json()
+
+
+async def idle(helper: Helper, name: str, seconds: float = FINISH_PATIENCE) -> Json:
+    """The session once its agent has finished: idle, blocked or ended; or as it stands after ``seconds``."""
+    view = await addressed(helper, name)
+    deadline = asyncio.get_running_loop().time() + seconds
+    while asyncio.get_running_loop().time() < deadline:
+        seen = helper.fleet.views.get(view.id, replace(view, state="exited"))
+        if seen.state in ENDED and not seen.queued:
+            return seen.to_json()
+        helper.ring()
+        await asyncio.sleep(IDLE_LOOK)
+    return helper.fleet.find(view.id).to_json()
+
+
+async def queue(helper: Helper, name: str) -> list[Json]:
+    """What waits to be typed, in order, with its text."""
+    view = await addressed(helper, name)
+    waiting = await asyncio.to_thread(helper.outbox.pending, view.id)
+    wanted = ("act", "outcome", "reason", "text", "created")
+    return [{key: value for key, value in asdict(ticket).items() if key in wanted} for ticket in waiting]
+
+
+async def edit(helper: Helper, act: str, text: str) -> Json:
+    """Replace the text of a prompt that nobody has begun to type."""
+    clean = prompt.sanitise(text)
+    return (await asyncio.to_thread(helper.outbox.edit, act, clean.text)).to_json()
+
+
+async def cancel(helper: Helper, act: str) -> Json:
+    receipt = await asyncio.to_thread(helper.outbox.cancel, act)
+    helper.receipt(receipt)
+    return receipt.to_json()
