@@ -40,7 +40,7 @@ class Front:
             await life.sweep(self._helper)
         await verbs.snapshot(self._helper)
         wire = self._helper.place.wire
-        return {"version": __version__, "tmux": wire.binary, "problems": list(self._helper.catalog.problems)}
+        return {"version": __version__, "tmux": wire.binary, "problems": list(self._helper.settings.problems)}
 
     async def call(self, method: str, params: Json | None = None) -> Any:
         """One method by name. Raises ``CoveyError`` for what a person can act on; anything else is a bug."""

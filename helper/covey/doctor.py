@@ -27,6 +27,7 @@ PROBE_MOST = 4096  # bytes of its output that are looked at
 READY_PATIENCE = 10.0  # seconds until the self-test's agent must be ready
 PACKAGES = ("pynvim", "libtmux", "psutil", "platformdirs")
 OLDEST_TMUX = (3, 2)
+SERVER_OPTIONS = ("message-limit", "set-clipboard", "focus-events", "extended-keys", "exit-empty", "escape-time")
 
 
 async def ask(*argv: str) -> str:
@@ -91,7 +92,7 @@ async def report(helper: Helper) -> Json:
             "log": str(paths.log_path()),
         },
         "fleet": {"sessions": len(helper.fleet.views), "connected": wire.connected},
-        "problems": list(helper.catalog.problems),
+        "problems": [*helper.settings.problems, *helper.catalog.problems],
         "agents": await agents(helper.catalog),
     }
 
@@ -117,7 +118,8 @@ async def _tmux(helper: Helper) -> Json:
 def _options(helper: Helper, loop: asyncio.AbstractEventLoop) -> Json:
     """The server's options, typed by libtmux over the helper's own wire."""
     server = helper.place.wire.objects(loop)
-    return {str(name): str(value) for name, value in server.show_options(scope=None).items()}
+    said = [line.partition(" ") for line in server.cmd("show-options", "-s").stdout]
+    return {name: value for name, _, value in said if name in SERVER_OPTIONS}
 
 
 def _version(said: str) -> tuple[int, ...]:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from covey import agents, paths, place, process
+from covey import agents, paths, place, process, settings
 from covey.errors import CoveyError
 from covey.fleet import Fleet
 from covey.keeper import Keeper
@@ -40,13 +40,14 @@ class Helper:
         assert me is not None
         self.owner = owner
         self.store = Store(paths.store_path())
+        self.settings = settings.read(paths.config_dir() / "config.toml")
         server = self.store.get("server") or {}
         known = Identity.from_json(server) if server else None
         lives = known is not None and process.alive(known)
         self._bells = Bells(self.ring)
         self.place = place.local(
             self._bells.notice,
-            str(server["tmux"]) if lives else str(config.get("tmux") or "tmux"),
+            str(server["tmux"]) if lives else str(config.get("tmux") or self.settings.tmux),
             Path(server["socket"]) if lives else None,
         )
         dirs = [paths.config_dir() / "agents", *map(Path, config.get("agents_dirs", ()))]

@@ -17,8 +17,6 @@ from covey.reaper import Decision
 from covey.session import Kit, keep_values, resumable, stage_start
 from covey.tmux import panes
 
-MAX_SETTLED = 8  # settled panes that stay open: as many as may run in parallel
-
 
 @dataclass(frozen=True, slots=True)
 class Request:

@@ -12,7 +12,7 @@ from covey import naming, process, reaper
 from covey.asking import Environ, addressed, in_order, one_of
 from covey.errors import CoveyError, Refused, Usage
 from covey.helper import Helper
-from covey.keeper import MAX_SETTLED, Request
+from covey.keeper import Request
 from covey.models import Identity, Json, Receipt, Session
 from covey.reaper import Decision
 from covey.speech import queue_prompt
@@ -174,7 +174,7 @@ async def sweep(helper: Helper, *, leaving: Identity | None = None) -> None:
 async def _cap(helper: Helper) -> None:
     """Close the longest settled beyond the cap; walk past what will not close."""
     refused: set[str] = set()
-    while decisions := reaper.over_cap(helper.fleet.views.values(), MAX_SETTLED, refused):
+    while decisions := reaper.over_cap(helper.fleet.views.values(), helper.settings.max_settled, refused):
         refused |= {each.id for each in await _carry_out(helper, decisions)}
 
 

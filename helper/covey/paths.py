@@ -1,8 +1,8 @@
 """Where covey keeps things: the XDG directories on every unix, private, and proven to be ours.
 
-Nothing is remembered: each call reads ``os.environ``. Every directory handed out exists, is a real directory, belongs
-to this user and is closed to everybody else; where that cannot be had the call raises ``Unavailable`` and changes
-nothing.
+Nothing is remembered: each call reads ``os.environ``. Every directory that covey writes to exists when handed out, is
+a real directory, belongs to this user and is closed to everybody else; where that cannot be had the call raises
+``Unavailable`` and changes nothing.
 """
 
 from __future__ import annotations
@@ -40,8 +40,11 @@ def state_dir() -> Path:
 
 
 def config_dir() -> Path:
-    """Give the directory of what a person writes: ``config.toml``, profiles of agents."""
-    return _home_dir("XDG_CONFIG_HOME", "user_config_path")
+    """Name the directory of what a person writes: ``config.toml``, profiles of agents.
+
+    It is only read: it may be missing, and it may be a link, as keepers of dotfiles make it.
+    """
+    return _home_path("XDG_CONFIG_HOME", "user_config_path")
 
 
 def data_dir() -> Path:
@@ -145,6 +148,10 @@ def network_kind(path: Path) -> str:
 
 
 def _home_dir(variable: str, attribute: str) -> Path:
+    return _private(_home_path(variable, attribute))
+
+
+def _home_path(variable: str, attribute: str) -> Path:
     if not _absolute_or_unset(variable):
         _absolute_or_unset("HOME", empty_is_unset=False)
     try:
@@ -154,7 +161,7 @@ def _home_dir(variable: str, attribute: str) -> Path:
     if not path.is_absolute():
         sentence = f"HOME is not set and user {os.geteuid()} has no home directory in the password database"
         raise Unavailable(sentence, f"Set HOME or {variable}.")
-    return _private(path)
+    return path
 
 
 def _absolute_or_unset(variable: str, *, empty_is_unset: bool = True) -> str:

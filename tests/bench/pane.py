@@ -10,6 +10,7 @@ import os
 import sys
 import time
 import tty
+from pathlib import Path
 
 READ_SIZE = 1 << 16
 STEP = 0.01  # seconds between two bursts of a flood
@@ -19,7 +20,7 @@ def read(path: str) -> None:
     """Note the moment and the number of the bytes of each read, as soon as there are some."""
     tty.setraw(0)
     os.write(1, b"\x1b[?2004h")
-    with open(path, "a", encoding="ascii", buffering=1) as file:
+    with Path(path).open("a", encoding="ascii", buffering=1) as file:
         file.write("0 0\n")
         while data := os.read(0, READ_SIZE):
             file.write(f"{time.time_ns()} {len(data)}\n")

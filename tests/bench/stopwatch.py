@@ -72,8 +72,11 @@ end)
 """
 WRAP = """
 local rpc = require('covey.rpc')
-for _, name in ipairs({ 'call', 'resolve', 'emit' }) do watch.wrap(rpc, name) end
-watch.wrap(require('covey.ui.preview'), 'frame')
+for _, name in ipairs({ 'call', 'resolve' }) do watch.wrap(rpc, name) end
+local emit = rpc.emit
+function rpc.emit(event)
+  watch.timed(event.event == 'Fleet' and 'fleet' or event.event == 'Frame' and 'framed' or 'event', emit)(event)
+end
 """
 
 
@@ -86,8 +89,10 @@ class Stopwatch:
         editor.lua(WRAP)
 
     def take(self, what: str) -> list[float]:
-        """The times of ``call``, ``resolve``, ``emit``, ``frame``, ``later`` … since they were last taken."""
-        return self.editor.lua("local what = ... local all = watch.held[what] watch.held[what] = {} return all or {}", what)
+        """The times of ``call resolve event fleet framed later`` since they were last taken."""
+        return self.editor.lua(
+            "local what = ... local all = watch.held[what] watch.held[what] = {} return all or {}", what
+        )
 
     def begin(self) -> None:
         """From now on keep the length of each turn."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import json
 import sys
 import time
@@ -27,9 +28,25 @@ PANE = str(Path(__file__).with_name("pane.py"))
 SENDS, SUBMITS, MANY = 200, 60, 100
 TEXT = "fix the failing test in tests/test_parser.py, and say why it failed"
 
+SEND = """
+    local seconds, micros = vim.uv.gettimeofday()
+    receipt = nil
+    require('covey').send({ name = 'r', text = ... }, function(_, r) receipt = r end)
+    return seconds * 1000000000 + micros * 1000
+"""
+OPEN = "require('covey').open(..., function(err) failure, ready = err, true end)"
+SEND_MANY = """
+    receipts = {}
+    for number = 1, ... do
+      require('covey').send({ name = 'many', text = 'prompt ' .. number }, function(err, receipt)
+        table.insert(receipts, err and err.message or receipt.outcome)
+      end)
+    end
+"""
+
 
 @pytest.fixture
-async def desk(world: World) -> AsyncIterator[Desk]:
+async def desk(world: World, reader: str) -> AsyncIterator[Desk]:
     """A helper in the bench's own process, so that the moment of the commit is known to the nanosecond."""
     here = Desk(world)
     await here.start()
@@ -69,7 +86,7 @@ class Notes:
 
 
 def reader_moment(line: str) -> int:
-    return int(line.split()[0])
+    return int(line.split(maxsplit=1)[0])
 
 
 def record_moment(line: str) -> int:
@@ -116,15 +133,13 @@ async def test_submit_verified(desk: Desk, committed: list[int], world: World, r
 
 def test_send_from_the_editor(nvim: Editor, reader: str, world: World, report: Report) -> None:
     notes = Notes(world.tmp / "reader", reader_moment)
-    argv = [sys.executable, PANE, "read", str(notes.path)]
-    nvim.lua("require('covey').open(..., function(err) failure, ready = err, true end)", {"name": "r", "agent": reader, "cmd": argv})
+    nvim.lua(OPEN, {"name": "r", "agent": reader, "cmd": [sys.executable, PANE, "read", str(notes.path)]})
     nvim.wait("ready")
     eventually(notes.path.exists)
     mine = []
     for _ in range(SUBMITS):
         notes.skip()
-        nvim.lua("receipt = nil; require('covey').send({ name = 'r', text = ... }, function(_, r) receipt = r end)", TEXT)
-        began = time.time_ns()
+        began = nvim.lua(SEND, TEXT)
         mine.append((eventually(notes.next) - began) / 1e6)
         nvim.wait("receipt")
     report.add("covey.send() in the editor → text at the agent", "ms", mine)
@@ -133,22 +148,16 @@ def test_send_from_the_editor(nvim: Editor, reader: str, world: World, report: R
 def test_a_hundred_prompts(nvim: Editor, world: World, report: Report) -> None:
     record = world.tmp / "many.jsonl"
     argv = ["{python}", "-m", "covey.standin", "--record", str(record), "--work", "0"]
-    nvim.lua("require('covey').open(..., function(err) failure = err end)", {"name": "many", "agent": "standin", "cmd": argv})
+    nvim.lua(OPEN, {"name": "many", "agent": "standin", "cmd": argv})
     nvim.wait("(require('covey').get('many') or {}).state == 'idle'")
     began = time.monotonic()
-    nvim.lua(
-        """
-        receipts = {}
-        for number = 1, ... do
-          require('covey').send({ name = 'many', text = 'prompt ' .. number }, function(err, receipt)
-            table.insert(receipts, err and err.message or receipt.outcome)
-          end)
-        end
-        """,
-        MANY,
-    )
+    nvim.lua(SEND_MANY, MANY)
     nvim.wait(f"#receipts == {MANY}", timeout=120)
     took = time.monotonic() - began
-    assert nvim.lua("return receipts") == ["submitted"] * MANY
-    assert [json.loads(line)["text"] for line in record.read_text().splitlines()] == [f"prompt {n}" for n in range(1, MANY + 1)]
-    report.add("100 prompts to one session, in order, none lost", "s", [took], budget=Budget("max", most=2))
+    wanted = [f"prompt {number}" for number in range(1, MANY + 1)]
+    came = [json.loads(line)["text"] for line in record.read_text().splitlines()]
+    lost = len(set(wanted) - set(came)) + nvim.lua("return receipts").count("failed")
+    early = sum(1 for here, then in itertools.pairwise(map(wanted.index, came)) if then < here)
+    report.add("100 prompts to one session", "s", [took], budget=Budget("max", most=2))
+    report.add("100 prompts to one session: not delivered", "prompts", [lost], budget=Budget("max", most=0))
+    report.add("100 prompts to one session: before their turn", "prompts", [early], budget=Budget("max", most=0))

@@ -15,7 +15,7 @@ import pytest
 from covey import paths
 from covey.errors import Unavailable
 
-DIRECTORIES = [paths.state_dir, paths.runtime_dir, paths.config_dir, paths.data_dir, paths.spool_dir, paths.lanes_dir]
+DIRECTORIES = [paths.state_dir, paths.runtime_dir, paths.data_dir, paths.spool_dir, paths.lanes_dir]
 
 
 @pytest.fixture
@@ -48,6 +48,14 @@ def test_made_private_on_demand_whatever_the_umask(home, directory):
     assert mode(path) == 0o700
     assert path.is_relative_to(home)
     assert directory() == path
+
+
+def test_a_configuration_kept_elsewhere_by_a_link_is_read_and_never_made(home):
+    assert not paths.config_dir().exists()
+    (home / "dotfiles").mkdir()
+    (home / "config_home").mkdir()
+    paths.config_dir().symlink_to(home / "dotfiles")
+    assert paths.config_dir().is_dir()
 
 
 @pytest.mark.parametrize("variable", ["XDG_STATE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME"])

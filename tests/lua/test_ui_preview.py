@@ -157,6 +157,8 @@ def test_V07_wide_characters_do_not_push_rows_down(stage: Stage) -> None:
     eventually(lambda: len(stage.text()) == 4, message=lambda: str(stage.text()))
     assert stage.text()[1] == "│ next │"
     assert stage.text()[3] == "below"
+    stage.frame(stage.asked("preview")[0]["view"], ["가" * 70, "below"])
+    eventually(lambda: stage.text()[1:] == ["below"], message=lambda: str(stage.text()))
 
 
 def test_V09_output_is_inert(stage: Stage, nvim: Editor) -> None:
@@ -198,6 +200,11 @@ def test_a_pane_larger_than_the_editor_shows_its_bottom(stage: Stage, nvim: Edit
     eventually(lambda: "line 100" in nvim.screen(), message=nvim.screen)
     assert stage.text()[-1] == "line 100"
     assert stage.text()[0] == "line 61"
+
+
+def test_the_cursor_row_of_a_pane_larger_than_the_editor_is_in_sight(stage: Stage, nvim: Editor) -> None:
+    stage.frame(stage.preview(FIX), [f"line {number}" for number in range(1, 101)], cursor=(0, 6))
+    eventually(lambda: first_row(stage).strip() == "line 7", message=lambda: first_row(stage))
 
 
 def test_V05_reading_back_keeps_its_place(stage: Stage, nvim: Editor) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import stat
 from typing import TYPE_CHECKING, Any
 
@@ -172,6 +173,14 @@ def test_it_never_stops_the_editor_and_is_there_again(stage: Stage, nvim: Editor
     Stage(again).fleet(FIX)
     again.lua("require('covey.ui.prompt').open(...)", FIX, {})
     assert lines(again) == ["for tomorrow"]
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_draft_survives_an_editor_that_is_ended(stage: Stage, nvim: Editor, world: World, number: int) -> None:
+    write(nvim, "for tomorrow")
+    nvim.process.send_signal(number)
+    nvim.gone()
+    assert (drafts(world) / f"{FIX['id']}.md").read_text() == "for tomorrow"
 
 
 def test_wall_and_wqall_send_nothing(stage: Stage, nvim: Editor) -> None:

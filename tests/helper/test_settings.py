@@ -1,0 +1,43 @@
+"""``config.toml``: what is right counts, what is wrong is named, and nothing else is lost."""
+
+from __future__ import annotations
+
+import pytest
+
+from covey import settings
+
+
+def test_no_file_is_the_defaults(tmp_path):
+    assert settings.read(tmp_path / "config.toml") == settings.Settings()
+
+
+def test_what_is_right_counts(tmp_path):
+    path = tmp_path / "config.toml"
+    path.write_text('tmux = "/opt/tmux"\nmax_settled = 0\n')
+    assert settings.read(path) == settings.Settings("/opt/tmux", 0)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("max_settled = -1", "a number from 0"),
+        ("max_settled = true", "a number from 0"),
+        ('max_settled = "8"', "a number from 0"),
+        ("tmux = 3", "path of a program"),
+        ("colour = 1", "no setting 'colour'"),
+        ("tmux = ", "cannot be read"),
+    ],
+)
+def test_what_is_wrong_is_named_and_costs_nothing_else(tmp_path, text, words):
+    path = tmp_path / "config.toml"
+    path.write_text(f"{text}\n")
+    found = settings.read(path)
+    assert (found.tmux, found.max_settled) == ("tmux", 8)
+    assert words in found.problems[0]
+
+
+def test_one_slip_does_not_cost_the_rest(tmp_path):
+    path = tmp_path / "config.toml"
+    path.write_text('tmux = "x"\nmax_settled = -1\n')
+    found = settings.read(path)
+    assert (found.tmux, len(found.problems)) == ("x", 1)
