@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from waiting import eventually
+
 if TYPE_CHECKING:
     from editor import Editor
 
@@ -100,6 +102,20 @@ class Stage:
         while lines and not lines[-1]:
             lines.pop()
         return lines
+
+    def shows(self, rows: list[str]) -> None:
+        """Wait until these are the lines of the view opened last."""
+        eventually(lambda: self.text() == rows, message=lambda: f"{self.text()}\n{self.nvim.messages()}")
+
+    def first_row(self) -> str:
+        """The text of the first row that its window shows."""
+        row = "function() return vim.fn.getline(vim.fn.line('w0')) end"
+        return self.nvim.lua(f"return vim.api.nvim_win_call(view.float.win, {row})").rstrip()
+
+    def floats(self) -> int:
+        """How many floating windows there are."""
+        floating = "function(win) return vim.api.nvim_win_get_config(win).relative ~= '' end"
+        return self.nvim.lua(f"return #vim.tbl_filter({floating}, vim.api.nvim_list_wins())")
 
 
 def _plain(value: Any) -> Any:

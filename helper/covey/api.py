@@ -36,9 +36,9 @@ class Front:
         logging.basicConfig(filename=paths.log_path(), level=logging.WARNING, format="%(asctime)s %(message)s")
         self._helper = Helper(self._emit, params.get("config") or {}, owner)
         await self._helper.start()
-        if owner:
+        if owner and any(view.owner not in (None, owner) for view in self._helper.fleet.views.values()):
             await life.sweep(self._helper)
-        await verbs.snapshot(self._helper)
+        verbs.tell_all(self._helper)
         wire = self._helper.place.wire
         return {"version": __version__, "tmux": wire.binary, "problems": list(self._helper.settings.problems)}
 

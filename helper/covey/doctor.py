@@ -74,6 +74,7 @@ async def _agent(profile: Profile) -> Json:
         "version": said.splitlines()[0] if said else "",
         "verified": profile.verified_version,
         "untested": profile.untested,
+        "reference": profile.reference,
     }
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from covey.errors import CoveyError, NotFound
 from covey.fleet import Emit, Fleet
-from covey.models import Pane
+from covey.models import Exit, Pane
 from covey.tmux import panes
 from covey.tmux.server import COLS, ROWS, Server
 
@@ -98,7 +98,8 @@ class Preview:
         x, y = shot.cursor
         cursor = {"x": x, "y": y, "visible": shot.cursor_visible}
         self._screen = {"ansi": shot.ansi, "cols": shot.cols, "rows": shot.rows, "cursor": cursor}
-        ended = pane.exit.to_json() if pane.dead else None
+        known = pane.dead and pane.exit != Exit()  # tmux learns how a pane ended a moment after it knows that it did
+        ended = pane.exit.to_json() if known else None
         return {**self._screen, "view": self.view, "dead": pane.dead, "exit": ended, "note": ""}
 
     def _say(self, note: str) -> None:

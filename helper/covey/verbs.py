@@ -31,6 +31,11 @@ async def get(helper: Helper, name: str) -> Json:
 async def snapshot(helper: Helper) -> Json:
     """The whole fleet, as answer and as event."""
     await helper.fleet.refresh()
+    return tell_all(helper)
+
+
+def tell_all(helper: Helper) -> Json:
+    """What was last seen of the whole fleet, as event and as answer."""
     data = {"sessions": [view.to_json() for view in in_order(helper)], "receipts": []}
     helper.emit("Fleet", "", data)
     return data

@@ -112,8 +112,11 @@ def test_keys_are_a_persons_choice(nvim: Editor) -> None:
     Stage(nvim)
     nvim.lua("require('covey').setup({ keys = { preview = { close = 'X', zoom = false } } })")
     keys = nvim.lua(
-        "return require('covey.ui.keys').chosen('preview', { { name = 'close', run = '' }, { name = 'zoom', lhs = 'z', run = '' },"
-        " { name = 'other', lhs = 'o', run = '' } })"
+        """
+        return require('covey.ui.keys').chosen('preview', {
+          { name = 'close', run = '' }, { name = 'zoom', lhs = 'z', run = '' }, { name = 'other', lhs = 'o', run = '' },
+        })
+        """
     )
     assert [(key["name"], key["lhs"]) for key in keys] == [("close", "X"), ("other", "o")]
 

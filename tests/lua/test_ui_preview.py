@@ -1,4 +1,4 @@
-"""Previews: a screen as it is, live, in colour, in a window that never gets in the way."""
+"""Previews: a screen as it is, live and in colour."""
 
 from __future__ import annotations
 
@@ -14,9 +14,6 @@ if TYPE_CHECKING:
 
 FIX = session("fix")
 NUMBERED = [f"row {number}" for number in range(1, 41)]
-FLOATS = (
-    "vim.tbl_filter(function(w) return vim.api.nvim_win_get_config(w).relative ~= '' end, vim.api.nvim_list_wins())"
-)
 
 
 @pytest.fixture
@@ -26,69 +23,12 @@ def stage(nvim: Editor) -> Stage:
     return made
 
 
-def shows(stage: Stage, rows: list[str]) -> None:
-    eventually(lambda: stage.text() == rows, message=lambda: f"{stage.text()}\n{stage.nvim.messages()}")
-
-
-def floats(nvim: Editor) -> int:
-    return nvim.lua(f"return #{FLOATS}")
-
-
-def first_row(stage: Stage) -> str:
-    """The text of the window's first row."""
-    return stage.nvim.lua(
-        "return vim.api.nvim_win_call(view.float.win, function() return vim.fn.getline(vim.fn.line('w0')) end)"
-    )
-
-
 def test_a_frame_is_shown_and_the_next_replaces_it(stage: Stage) -> None:
     view = stage.preview(FIX)
     stage.frame(view, NUMBERED)
-    shows(stage, NUMBERED)
+    stage.shows(NUMBERED)
     stage.frame(view, ["short", *[""] * 39])
-    shows(stage, ["short"])
-
-
-def test_the_focus_stays_where_it_is(stage: Stage, nvim: Editor) -> None:
-    before = nvim.eval("win_getid()")
-    nvim.lua("vim.api.nvim_create_autocmd('TermOpen', { command = 'startinsert' })")
-    stage.frame(stage.preview(FIX), NUMBERED)
-    shows(stage, NUMBERED)
-    assert nvim.eval("win_getid()") == before
-    assert nvim.eval("mode()") == "n"
-
-
-def test_a_focused_preview_never_stays_in_terminal_mode(stage: Stage, nvim: Editor) -> None:
-    nvim.cmd("autocmd BufEnter,WinEnter * if &buftype == 'terminal' | startinsert | endif")
-    stage.frame(stage.preview(FIX), NUMBERED)
-    shows(stage, NUMBERED)
-    nvim.lua("view.float:focus()")
-    nvim.wait(lambda: nvim.eval("mode(1)") == "nt")
-    nvim.keys("q")
-    nvim.wait(lambda: floats(nvim) == 0)
-
-
-def test_frames_come_while_the_command_line_window_is_open(stage: Stage, nvim: Editor) -> None:
-    view = stage.preview(FIX)
-    nvim.keys("q:")
-    nvim.wait(lambda: nvim.eval("getcmdwintype()") == ":")
-    stage.frame(view, ["one"])
-    shows(stage, ["one"])
-    stage.frame(view, [f"{number:03d}" * 40 for number in range(1, 36)])
-    eventually(lambda: len(stage.text()) == 35, message=lambda: f"{stage.text()} {nvim.messages()}")
-    assert nvim.messages() == ""
-
-
-def test_the_focus_moves_when_asked(stage: Stage, nvim: Editor) -> None:
-    stage.preview(FIX, focus=True)
-    assert nvim.eval("win_getid()") == nvim.lua("return view.float.win")
-
-
-def test_the_title_says_who_and_what(stage: Stage, nvim: Editor) -> None:
-    stage.preview(FIX)
-    assert "fix · standin · idle" in nvim.screen()
-    stage.emit("State", FIX | {"state": "working"})
-    nvim.wait(lambda: "fix · standin · working" in nvim.screen())
+    stage.shows(["short"])
 
 
 def test_dead_pane_keeps_its_screen_and_says_how_it_ended(stage: Stage, nvim: Editor) -> None:
@@ -144,7 +84,7 @@ def test_V04_full_last_line_keeps_its_end_and_colours_stop_at_theirs(stage: Stag
     rows = ["\x1b[41mred", "still red\x1b[0m", *[f"{n:03d}" * 40 for n in range(3, 41)]]
     view = stage.preview(FIX)
     stage.frame(view, rows)
-    shows(stage, ["red", "still red", *rows[2:]])
+    stage.shows(["red", "still red", *rows[2:]])
     stage.frame(view, rows)
     stage.frame(view, [*rows[:-1], "x" * 120])
     eventually(lambda: stage.text()[-1:] == ["x" * 120], message=lambda: str(stage.text()[-2:]))
@@ -164,19 +104,19 @@ def test_V07_wide_characters_do_not_push_rows_down(stage: Stage) -> None:
 def test_V09_output_is_inert(stage: Stage, nvim: Editor) -> None:
     rows = ["a\x1b]52;c;aGVsbG8=\x07b", "\x1b]2;evil #(id)\x1b\\c", "d\x1bPq#0\x1b\\e"]
     stage.frame(stage.preview(FIX), rows)
-    shows(stage, ["ab", "c", "de"])
+    stage.shows(["ab", "c", "de"])
     assert nvim.lua("return vim.b[view.float.buf].term_title") != "evil #(id)"
 
 
 def test_line_drawing_is_drawn(stage: Stage) -> None:
     stage.frame(stage.preview(FIX), ["\x0elqqk\x0f end"])
-    shows(stage, ["┌──┐ end"])
+    stage.shows(["┌──┐ end"])
 
 
 def test_a_pane_larger_than_the_window_shows_its_bottom_and_keeps_its_lines_whole(stage: Stage, nvim: Editor) -> None:
     rows = [f"{number:03d}" * 40 for number in range(1, 36)]
     stage.frame(stage.preview(FIX), rows)
-    shows(stage, rows)
+    stage.shows(rows)
     assert nvim.lua("return vim.api.nvim_win_get_width(view.float.win)") < 120
     eventually(lambda: "035035" in nvim.screen(), message=nvim.screen)
     assert "001001" not in nvim.screen()
@@ -184,14 +124,14 @@ def test_a_pane_larger_than_the_window_shows_its_bottom_and_keeps_its_lines_whol
 
 def test_the_cursor_row_is_in_sight(stage: Stage) -> None:
     stage.frame(stage.preview(FIX), NUMBERED, cursor=(0, 4))
-    eventually(lambda: first_row(stage).strip() == "row 5", message=lambda: first_row(stage))
+    eventually(lambda: stage.first_row() == "row 5", message=stage.first_row)
 
 
 def test_what_is_in_use_is_shown_rather_than_the_blank_rows_below(stage: Stage, nvim: Editor) -> None:
     rows = ["said before", *["\x1b[2m│\x1b[0m"] * 3, "❯ ", "  \x1b[2mfooter\x1b[0m", *["\x1b[0m  "] * 34]
     stage.frame(stage.preview(FIX), rows, cursor=(2, 4))
     nvim.wait(lambda: "footer" in nvim.screen())
-    assert first_row(stage).strip() == "said before"
+    assert stage.first_row() == "said before"
 
 
 def test_a_pane_larger_than_the_editor_shows_its_bottom(stage: Stage, nvim: Editor) -> None:
@@ -204,7 +144,7 @@ def test_a_pane_larger_than_the_editor_shows_its_bottom(stage: Stage, nvim: Edit
 
 def test_the_cursor_row_of_a_pane_larger_than_the_editor_is_in_sight(stage: Stage, nvim: Editor) -> None:
     stage.frame(stage.preview(FIX), [f"line {number}" for number in range(1, 101)], cursor=(0, 6))
-    eventually(lambda: first_row(stage).strip() == "line 7", message=lambda: first_row(stage))
+    eventually(lambda: stage.first_row() == "line 7", message=stage.first_row)
 
 
 def test_V05_reading_back_keeps_its_place(stage: Stage, nvim: Editor) -> None:
@@ -226,7 +166,7 @@ def test_V05_reading_back_keeps_its_place(stage: Stage, nvim: Editor) -> None:
 def test_an_unchanged_screen_is_not_painted_again(stage: Stage, nvim: Editor) -> None:
     view = stage.preview(FIX)
     stage.frame(view, NUMBERED)
-    shows(stage, NUMBERED)
+    stage.shows(NUMBERED)
     nvim.lua(
         "painted = 0; local c = getmetatable(view.canvas).__index; local write = c.write;"
         "c.write = function(...) painted = painted + 1; return write(...) end"
@@ -234,14 +174,14 @@ def test_an_unchanged_screen_is_not_painted_again(stage: Stage, nvim: Editor) ->
     for _ in range(5):
         stage.frame(view, NUMBERED)
     stage.frame(view, ["other"])
-    shows(stage, ["other"])
+    stage.shows(["other"])
     assert nvim.lua("return painted") == 1
 
 
 def test_frames_in_a_burst_are_painted_once(stage: Stage, nvim: Editor) -> None:
     view = stage.preview(FIX)
     stage.frame(view, NUMBERED)
-    shows(stage, NUMBERED)
+    stage.shows(NUMBERED)
     nvim.lua(
         "painted = 0; local c = getmetatable(view.canvas).__index; local write = c.write;"
         "c.write = function(...) painted = painted + 1; return write(...) end"
@@ -251,128 +191,25 @@ def test_frames_in_a_burst_are_painted_once(stage: Stage, nvim: Editor) -> None:
         " cursor = { x = 0, y = 0, visible = true } }) end",
         view,
     )
-    shows(stage, ["frame 100"])
+    stage.shows(["frame 100"])
     assert nvim.lua("return painted") <= 2
 
 
 def test_frames_wait_while_the_person_is_on_another_tab(stage: Stage, nvim: Editor) -> None:
     view = stage.preview(FIX)
     stage.frame(view, ["one"])
-    shows(stage, ["one"])
+    stage.shows(["one"])
     nvim.cmd("tabnew")
     stage.frame(view, ["two"])
     nvim.lua("vim.wait(50)")
     assert stage.text() == ["one"]
     nvim.cmd("tabprevious")
-    shows(stage, ["two"])
-
-
-@pytest.mark.parametrize(
-    "how",
-    [
-        "lua require('covey.ui.preview').close(view)",
-        "fclose!",
-        'execute "normal! \\<C-w>o"',
-        "tabnew | tabonly",
-        "%bdelete!",
-        "lua vim.api.nvim_win_close(view.float.win, true)",
-        "lua vim.api.nvim_buf_delete(view.float.buf, { force = true })",
-        "only",
-        "tabnew | tabclose 1",
-    ],
-)
-def test_V03_closes_cleanly_however_it_is_closed(stage: Stage, nvim: Editor, how: str) -> None:
-    view = stage.preview(FIX)
-    stage.frame(view, [f"{number:03d}" * 40 for number in range(1, 36)])
-    eventually(lambda: len(stage.text()) == 35, message=lambda: str(stage.text()))
-    nvim.cmd("vnew")
-    nvim.cmd(how)
-    nvim.wait(lambda: [call["view"] for call in stage.asked("unpreview")] == [view])
-    for number in range(3):
-        stage.frame(view, [f"late {number}"])
-    nvim.lua("vim.wait(50)")
-    assert nvim.messages() == ""
-    assert floats(nvim) == 0
-    assert nvim.lua("return vim.api.nvim_buf_is_valid(view.float.buf)") is False
-    again = stage.preview(FIX)
-    stage.frame(again, ["again"])
-    shows(stage, ["again"])
-
-
-@pytest.mark.parametrize("how", ["q", "close", "wq", "normal! ZZ"])
-def test_X02_never_stops_the_last_window_of_a_tab_from_closing(stage: Stage, nvim: Editor, how: str) -> None:
-    nvim.cmd("tabnew")
-    nvim.cmd("edit some.txt | call setline(1, 'text') | write")
-    stage.frame(stage.preview(FIX), NUMBERED)
-    shows(stage, NUMBERED)
-    nvim.cmd(how)
-    assert nvim.eval("tabpagenr('$')") == 1
-    assert nvim.messages().count("E5601") == 0
-
-
-@pytest.mark.parametrize("how", ["q", "qa", "wqa", "x", "normal! ZZ"])
-def test_X02_never_stops_the_editor_from_leaving(stage: Stage, nvim: Editor, how: str) -> None:
-    stage.frame(stage.preview(FIX), NUMBERED)
-    shows(stage, NUMBERED)
-    assert nvim.quit(how) == 0
-    assert nvim.stderr() == ""
-
-
-def test_V02_is_laid_out_again_when_the_editor_is_resized(stage: Stage, nvim: Editor) -> None:
-    view = stage.preview(FIX)
-    stage.frame(view, NUMBERED)
-    shows(stage, NUMBERED)
-    for columns, lines in [(300, 100), (60, 15), (20, 5), (120, 40)]:
-        nvim.cmd(f"set columns={columns} lines={lines}")
-        eventually(lambda: "row 40" in nvim.screen(), message=nvim.screen)
-        position = nvim.lua("local p = vim.api.nvim_win_get_position(view.float.win) return p")
-        assert position[1] + nvim.lua("return vim.api.nvim_win_get_width(view.float.win)") <= columns
-        assert position[0] + nvim.lua("return vim.api.nvim_win_get_height(view.float.win)") <= lines
-    assert nvim.messages() == ""
-
-
-def test_V02_closes_with_a_note_where_there_is_no_room(stage: Stage, nvim: Editor) -> None:
-    stage.frame(stage.preview(FIX), NUMBERED)
-    assert "too small" in nvim.cmd("set columns=12 lines=3")
-    nvim.wait(lambda: floats(nvim) == 0)
-
-
-def test_several_at_once_share_the_edge(stage: Stage, nvim: Editor) -> None:
-    others = [session(name) for name in ("one", "two", "three")]
-    stage.fleet(*others)
-    views = [stage.preview(other) for other in others]
-    for view in views:
-        stage.frame(view, [f"screen of {view}"])
-    nvim.wait(lambda: all(f"screen of {view}" in nvim.screen() for view in views))
-    nvim.cmd("lua require('covey.ui.preview').close(view)")
-    nvim.wait(lambda: all(f"screen of {view}" in nvim.screen() for view in views[:2]))
-    assert f"screen of {views[2]}" not in nvim.screen()
-
-
-def test_opened_twice_is_one_view(stage: Stage, nvim: Editor) -> None:
-    stage.preview(FIX)
-    stage.preview(FIX, focus=True)
-    assert len(stage.asked("preview")) == 1
-    assert nvim.eval("win_getid()") == nvim.lua("return view.float.win")
-
-
-def test_keys_zoom_and_close(stage: Stage, nvim: Editor) -> None:
-    view = stage.preview(FIX, focus=True)
-    stage.frame(view, NUMBERED)
-    shows(stage, NUMBERED)
-    before = nvim.lua("return vim.api.nvim_win_get_width(view.float.win)")
-    nvim.keys("zz")
-    nvim.wait(lambda: nvim.lua("return vim.api.nvim_win_get_width(view.float.win)") == 118)
-    nvim.keys("zz")
-    nvim.wait(lambda: nvim.lua("return vim.api.nvim_win_get_width(view.float.win)") == before)
-    shows(stage, NUMBERED)
-    nvim.keys("q")
-    nvim.wait(lambda: floats(nvim) == 0)
+    stage.shows(["two"])
 
 
 def test_text_can_be_yanked(stage: Stage, nvim: Editor) -> None:
     stage.frame(stage.preview(FIX, focus=True), ["first", "second"])
-    shows(stage, ["first", "second"])
+    stage.shows(["first", "second"])
     nvim.keys("ggyy")
     nvim.wait(lambda: nvim.eval("trim(getreg('\"'))") == "first")
 
@@ -382,14 +219,14 @@ def test_history_and_back(stage: Stage, nvim: Editor) -> None:
     stage.answer("capture", {"lines": lines, "ansi": "\n".join(lines), "cols": 120, "rows": 40})
     view = stage.preview(FIX, focus=True)
     stage.frame(view, NUMBERED)
-    shows(stage, NUMBERED)
+    stage.shows(NUMBERED)
     nvim.keys("gh")
     eventually(lambda: len(stage.text()) == 900, message=lambda: str(len(stage.text())))
     stage.frame(view, ["live"])
     nvim.wait(lambda: nvim.eval("line('.')") == 900)
     assert stage.asked("capture")[0] == {"name": FIX["id"], "ansi": True, "history": 1000}
     nvim.keys("q")
-    shows(stage, ["live"])
+    stage.shows(["live"])
 
 
 def test_gf_goes_to_the_file_and_line(stage: Stage, nvim: Editor, tmp_path) -> None:
@@ -402,19 +239,3 @@ def test_gf_goes_to_the_file_and_line(stage: Stage, nvim: Editor, tmp_path) -> N
     nvim.keys("gf")
     nvim.wait(lambda: nvim.eval("expand('%:t')") == "code.py")
     assert nvim.eval("getpos('.')[1:2]") == [2, 3]
-
-
-def test_retarget_shows_another_session_in_the_same_window(stage: Stage, nvim: Editor) -> None:
-    other = session("other")
-    stage.fleet(FIX, other)
-    first = stage.preview(FIX)
-    stage.frame(first, ["of fix"])
-    shows(stage, ["of fix"])
-    window = nvim.lua("return view.float.win")
-    nvim.lua("require('covey.ui.preview').retarget(view, ...)", other)
-    second = stage.asked("preview")[-1]["view"]
-    stage.frame(second, ["of other"])
-    stage.frame(first, ["too late"])
-    shows(stage, ["of other"])
-    assert nvim.lua("return view.float.win") == window
-    assert stage.asked("unpreview") == [{"view": first}]

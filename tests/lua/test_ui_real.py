@@ -69,6 +69,20 @@ def test_C08_the_agent_sees_nothing_of_previews_that_come_and_go(nvim: Editor, a
     assert "[O" not in nvim.screen()
 
 
+def test_C08_the_agent_sees_nothing_of_attached_windows_that_come_and_go(nvim: Editor, agent: dict[str, Any]) -> None:
+    for _ in range(5):
+        nvim.lua("require('covey.ui.attach').open(require('covey').get('fix'), {})")
+        nvim.wait(lambda: "Type a prompt" in nvim.screen() and nvim.eval("mode()") == "t")
+        nvim.keys("<C-\\><C-n>q")
+        nvim.wait(lambda: len(nvim.vim.windows) == 1)
+    nvim.lua("require('covey').send({ name = 'fix', text = 'echo ok' }, function(_, r) receipt = r end)")
+    nvim.wait("receipt and receipt.outcome == 'submitted'")
+    preview(nvim)
+    nvim.wait(lambda: "> echo ok" in nvim.screen())
+    assert "[I" not in nvim.screen()
+    assert "[O" not in nvim.screen()
+
+
 def test_what_is_typed_in_an_attached_window_reaches_the_agent_which_lives_on(
     nvim: Editor, agent: dict[str, Any]
 ) -> None:

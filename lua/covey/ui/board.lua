@@ -113,19 +113,17 @@ local function watch_current()
   if not session or not has_room() then
     return
   end
-  local preview = require("covey.ui.preview")
-  if not board.view then
+  local own, preview = board, require("covey.ui.preview")
+  if not own.view then
     local view = preview.open(session, {
       place = placement(true),
       on_close = function()
-        if board then
-          board.view = nil
-        end
+        own.view = nil
       end,
     })
-    board.view = view
-  elseif board.view.session.id ~= session.id then
-    preview.retarget(board.view, session)
+    own.view = view
+  elseif own.view.session.id ~= session.id then
+    preview.retarget(own.view, session)
   end
 end
 
@@ -177,9 +175,11 @@ local function closed()
   gone.forget()
   gone.clock:stop()
   gone.clock:close()
-  if gone.view then
-    require("covey.ui.preview").close(gone.view)
-  end
+  vim.schedule(function()
+    if gone.view then
+      require("covey.ui.preview").close(gone.view)
+    end
+  end)
 end
 
 --- What the board's keys need of it.

@@ -13,7 +13,7 @@ local M = {}
 ---@field wo table<string, any>? window options
 ---@field filetype string?
 ---@field zindex integer?
----@field on_close fun()? runs once, whoever closes the window
+---@field on_close fun()? runs once, whoever closes the window; may itself close none (`:fclose!` would crash Neovim)
 ---@field on_layout fun()? runs after the window got a new size
 
 ---@class covey.Float

@@ -58,18 +58,6 @@ local function place_after_redraw(view)
   })
 end
 
---- There is nothing to type into: whatever would start terminal mode, as many people's autocommands do, ends it.
-local function read_only(view)
-  vim.bo[view.float.buf].modifiable = false
-  vim.api.nvim_create_autocmd("TermEnter", {
-    group = view.float.group,
-    buffer = view.float.buf,
-    callback = function()
-      vim.cmd.stopinsert()
-    end,
-  })
-end
-
 --- Show a new buffer in the view's window; what was there goes.
 ---@param view covey.View
 local function clear(view)
@@ -79,7 +67,7 @@ local function clear(view)
   view.canvas, view.painted, view.placed, view.reading = nil, nil, nil, false
   view.float:show(vim.api.nvim_create_buf(false, true))
   vim.b[view.float.buf].covey_session = view.session.id
-  read_only(view)
+  viewport.read_only(view.float)
 end
 
 local function renew(view, cols, rows)
@@ -190,15 +178,17 @@ end
 
 local function ended(view, on_close)
   unask(view)
-  if view.canvas then
-    view.canvas:close()
-  end
   dock.leave(view)
   listen()
-  vim.schedule(dock.layout)
   if on_close then
     on_close()
   end
+  vim.schedule(function()
+    if view.canvas then
+      view.canvas:close()
+    end
+    dock.layout()
+  end)
 end
 
 local function spec(view, opts)
@@ -229,7 +219,7 @@ local function show(view, opts)
     return dock.leave(view)
   end
   view.float = float
-  read_only(view)
+  viewport.read_only(view.float)
   vim.api.nvim_create_autocmd("TabEnter", {
     group = float.group,
     callback = function()

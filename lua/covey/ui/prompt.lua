@@ -17,6 +17,7 @@ local NAMESPACE = vim.api.nvim_create_namespace("covey.prompt")
 ---@field session covey.Session
 ---@field buf integer
 ---@field source covey.Source
+---@field text string? what is written
 ---@field reason string? why the text is still here
 ---@field act string? the act of the text that was sent and has not arrived
 ---@field sent string? that text
@@ -25,8 +26,13 @@ local NAMESPACE = vim.api.nvim_create_namespace("covey.prompt")
 local prompts = {} ---@type table<string, covey.Prompt>
 local ARRIVED = { submitted = true, pasted = true }
 
+--- What is written. An editor that is ended by a signal closes its buffers before `VimLeavePre`: then it is what was
+--- seen last.
 local function text_of(prompt)
-  return table.concat(vim.api.nvim_buf_get_lines(prompt.buf, 0, -1, false), "\n")
+  if vim.api.nvim_buf_is_loaded(prompt.buf) then
+    prompt.text = table.concat(vim.api.nvim_buf_get_lines(prompt.buf, 0, -1, false), "\n")
+  end
+  return prompt.text
 end
 
 local function set_text(prompt, text)
@@ -44,7 +50,7 @@ local function winbar(prompt)
     .. "#"
     .. escaped(label.state(session))
     .. "%*"
-  local bytes = #text_of(prompt)
+  local bytes = #prompt.text
   return (" %s · %s · %s · %d bytes"):format(escaped(session.name), escaped(session.agent), state, bytes)
 end
 
@@ -80,9 +86,7 @@ local function refresh(prompt)
 end
 
 local function save(prompt)
-  if vim.api.nvim_buf_is_loaded(prompt.buf) then
-    draft.save(prompt.session.id, text_of(prompt))
-  end
+  draft.save(prompt.session.id, text_of(prompt))
 end
 
 --- It arrived: it is history now, and the buffer is empty, unless the person went on writing.
@@ -186,11 +190,12 @@ local function watch(prompt)
   end)
 end
 
---- Refresh once after any number of changes.
+--- Take in each change as it is made, and refresh once after any number of them.
 local function follow_changes(prompt)
   local due = false
   vim.api.nvim_buf_attach(prompt.buf, false, {
     on_lines = function()
+      text_of(prompt)
       if not due then
         due = true
         vim.schedule(function()
@@ -231,6 +236,7 @@ local function make(session, opts)
   local prompt = { session = session, buf = new_buffer(session) }
   local saved = draft.load(session.id)
   set_text(prompt, saved ~= "" and saved or opts.text or "")
+  text_of(prompt)
   require("covey.ui.keys").set(prompt.buf, keys(prompt))
   prompt.forget = require("covey.fleet").subscribe(function(event)
     heard(prompt, event)

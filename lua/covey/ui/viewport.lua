@@ -54,4 +54,17 @@ function M.place(view)
   return was ~= view.reading
 end
 
+--- There is nothing to type into: whatever would start terminal mode, as many people's autocommands do, ends it.
+---@param float covey.Float
+function M.read_only(float)
+  vim.bo[float.buf].modifiable = false
+  vim.api.nvim_create_autocmd("TermEnter", {
+    group = float.group,
+    buffer = float.buf,
+    callback = function()
+      vim.cmd.stopinsert()
+    end,
+  })
+end
+
 return M

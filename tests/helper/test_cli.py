@@ -1,0 +1,129 @@
+"""``covey VERB``: what the shell gets. The verbs' work is tested elsewhere; here words, statuses and streams are."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from covey import cli
+from covey.verbs import METHODS
+
+EDITORS_OWN = {"preview", "unpreview", "snapshot", "adopt"}  # what only an editor can be shown, or own
+INNER = {"wait", "idle"}  # parts of `send --wait`
+
+
+@pytest.fixture
+def covey(world):
+    def run(*words, stdin=""):
+        argv = [sys.executable, "-m", "covey.cli", *words]
+        return subprocess.run(
+            argv, env=world.env, cwd=world.home, input=stdin, capture_output=True, text=True, timeout=60, check=False
+        )
+
+    return run
+
+
+def test_every_method_has_its_verb():
+    assert METHODS.keys() - EDITORS_OWN - INNER == cli.VERBS.keys()
+
+
+def test_the_contract_from_open_to_kill(covey):
+    opened = json.loads(covey("open", "one", "--agent", "standin", "--prompt", "hi", "--json").stdout)
+    assert (opened["name"], opened["opened"], opened["receipt"]["outcome"]) == ("one", True, "submitted")
+    keys = (
+        "id name agent state since evidence exit pid pane cwd epoch created owner on_exit keep settled queued guessed"
+    )
+    assert set(keys.split()) <= opened.keys()
+    receipt = json.loads(covey("send", "one", "-", "--wait", "idle", "--json", stdin="from a pipe\n").stdout)
+    assert {"id", "session", "epoch", "outcome", "reason", "bytes", "stripped"} <= receipt.keys()
+    assert (receipt["outcome"], receipt["bytes"]) == ("submitted", 11)
+    assert "You said 11 bytes" in covey("capture", "one").stdout
+    assert json.loads(covey("list", "--json").stdout)[0]["id"] == opened["id"]
+    assert covey("rename", "one", "two").returncode == 0
+    assert json.loads(covey("get", "two", "--json").stdout)["id"] == opened["id"]
+    assert covey("kill", "two").returncode == 0
+    assert json.loads(covey("list", "--json").stdout) == []
+
+
+def test_a_command_behind_two_dashes_is_nobodys_business(covey, world):
+    done = covey("open", "one", "--cwd", str(world.tmp), "--", "sh", "-c", "echo --json; exit 7")
+    assert done.returncode == 0
+    assert "one (" in done.stdout
+    session = json.loads(covey("get", "one", "--json").stdout)
+    assert (session["agent"], session["cwd"]) == ("custom", str(world.tmp))
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "says"),
+    [
+        (["get", "nobody"], 1, "no session 'nobody'"),
+        (["kill", "nobody"], 1, "no session 'nobody'"),
+        (["frob"], 2, "frob"),
+        (["get"], 2, "NAME"),
+        (["open", "x", "--agent", "nosuch"], 2, "nosuch"),
+        (["open", "x", "--env", "NOVALUE"], 2, "NAME=VALUE"),
+        (["open", "x", "--cwd", "/nonexistent", "--agent", "shell"], 3, "not a directory"),
+        (["open", "x", "--", "no-such-program"], 3, "no-such-program was not found"),
+        (["explain"], 2, "explain wants"),
+        (["explain", "--file", "/nonexistent"], 2, "does not exist"),
+    ],
+)
+def test_a_mistake_is_one_sentence_and_a_status(covey, words, status, says):
+    done = covey(*words)
+    assert (done.returncode, done.stdout) == (status, "")
+    assert says in done.stderr
+    assert "Traceback" not in done.stderr
+    as_json = covey(*words[:1], "--json", *words[1:])
+    assert (as_json.returncode, "error" in json.loads(as_json.stdout)) == (status, True)
+
+
+def test_a_refused_prompt_has_a_status_of_its_own(covey):
+    covey("open", "one", "--", "true")
+    done = covey("send", "one", "too late")
+    assert (done.returncode, "refused: the agent has exited" in done.stdout) == (3, True)
+
+
+def test_attach_without_a_terminal_says_so(covey):
+    covey("open", "one", "--agent", "shell")
+    done = covey("attach", "one")
+    assert (done.returncode, "needs a terminal" in done.stderr) == (1, True)
+
+
+def test_a_held_prompt_says_what_it_waits_for(covey):
+    covey("open", "one", "--agent", "standin", "--prompt", "ask may I")
+    done = covey("send", "one", "after it", "--timeout", "5")
+    assert (done.returncode, done.stdout.startswith("held: it waits for a decision")) == (0, True)
+    assert covey("send", "one", "never", "--wait", "submitted", "--timeout", "0.5").returncode == 1
+
+
+def test_an_act_is_never_sent_twice(covey):
+    covey("open", "one", "--agent", "standin", "--prompt", "hi")
+    first = covey("send", "one", "once", "--act", "a1", "--json").stdout
+    assert covey("send", "one", "once", "--act", "a1", "--json").stdout == first
+    assert covey("capture", "one", "--history", "100").stdout.count("> once") == 1
+
+
+def test_explain_reads_a_screen_from_a_file(covey, tmp_path):
+    screen = tmp_path / "screen.txt"
+    screen.write_text("Do you want to proceed?\n❯ 1. Yes\n  2. No\n\nEsc to cancel\n")
+    done = json.loads(covey("explain", "--file", str(screen), "--agent", "claude", "--json").stdout)
+    assert done["state"] == "blocked"
+
+
+def test_doctor_and_agents_know_this_machine(covey):
+    report = json.loads(covey("doctor", "--json").stdout)
+    assert report["tmux"]["ok"] is True
+    agents = {each["name"]: each for each in json.loads(covey("agents", "--json").stdout)}
+    assert agents["standin"]["installed"]
+    assert not agents["amp"]["installed"]
+
+
+def test_a_closed_pipe_is_no_traceback(world):
+    done = subprocess.run(
+        f"{sys.executable} -m covey.cli --help | head -c 1",
+        shell=True, env=world.env, capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert "Traceback" not in done.stderr
