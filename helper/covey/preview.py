@@ -19,7 +19,7 @@ from covey.tmux.server import COLS, ROWS, Server
 
 FRAME_PAUSE = 0.025  # seconds between two frames of one preview
 READ_SIZE = 1 << 16
-FLAGS = "ignore-size,read-only"
+FLAGS = "ignore-size,read-only,pause-after=1"  # behind by a second (we were stopped): tmux keeps nothing for us
 
 
 class Preview:
@@ -61,15 +61,18 @@ class Preview:
                 start_new_session=True,
             )
             try:
-                await self._drain(process)
+                await self._drain(process, pane.pane)
             finally:
                 await _dismiss(process)
         self.ring()
 
-    async def _drain(self, process: asyncio.subprocess.Process) -> None:
+    async def _drain(self, process: asyncio.subprocess.Process, pane: str) -> None:
+        assert process.stdin is not None
         assert process.stdout is not None
-        while await process.stdout.read(READ_SIZE):
+        while said := await process.stdout.read(READ_SIZE):
             self.ring()
+            if b"%pause " in said:
+                process.stdin.write(f"refresh-client -A {pane}:continue\n".encode())
 
     async def _show(self) -> None:
         while True:

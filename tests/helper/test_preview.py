@@ -91,3 +91,16 @@ async def test_a_flood_does_not_grow_the_server(desk):
         rss = next(int(row.split()[1]) for row in status if row.startswith("VmRSS"))
     assert rss < 60_000
     await asyncio.sleep(0)
+
+
+async def test_a_preview_that_fell_behind_goes_on(desk):
+    await desk("open", name="flood", cmd=["sh", "-c", "yes covey | head -c 20000000; echo the end; exec cat"])
+    await desk("preview", name="flood", view="v")
+    await desk.until(lambda: frames(desk, "v"))
+    (client,) = [p for p in desk.world.processes() if "pause-after" in " ".join(p.cmdline())]
+    client.suspend()
+    await desk.shows("flood", "the end")
+    client.resume()
+    await desk.until(lambda: "the end" in frames(desk, "v")[-1]["ansi"])
+    await desk("send", name="flood", text="after it")
+    await desk.until(lambda: "after it" in frames(desk, "v")[-1]["ansi"])
