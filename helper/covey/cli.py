@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import logging
 import os
 import sys
 from collections.abc import Awaitable, Callable, Sequence
@@ -21,6 +22,15 @@ REFUSED = frozenset({"refused", "cancelled", "dropped"})
 SENT = frozenset({"submitted", "pasted", "queued", "held"})
 
 Call: TypeAlias = Callable[..., Awaitable[Any]]
+
+
+class Bug(CoveyError):
+    """What should not happen: one sentence for the person, and the traceback in the log."""
+
+    code = "bug"
+
+    def __init__(self, error: Exception) -> None:
+        super().__init__(f"a bug: {type(error).__name__}: {error}", f"the traceback is in {paths.log_path()}")
 
 
 class Words(argparse.ArgumentParser):
@@ -46,6 +56,8 @@ def parser() -> argparse.ArgumentParser:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one verb; the status is what the shell gets."""
     words = list(sys.argv[1:] if argv is None else argv)
+    for stream in filter(None, (sys.stdout, sys.stderr)):
+        stream.reconfigure(errors="surrogateescape")  # paths need not be UTF-8
     as_json = "--json" in words[: words.index("--") if "--" in words else None]
     try:
         given, command = _parse(words)
@@ -61,6 +73,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 1
     except KeyboardInterrupt:
         return 130
+    except Exception as error:
+        logging.getLogger("covey").exception("a bug in covey %s", " ".join(words[:1]))
+        return _failed(Bug(error), as_json=as_json)
     return int(status)
 
 
@@ -143,7 +158,7 @@ def _pair(word: str) -> tuple[str, str]:
 
 
 async def _send(given: argparse.Namespace, _command: list[str]) -> tuple[Any, int]:
-    text = sys.stdin.read() if given.text in (None, "-") else given.text
+    text = _standard_input() if given.text in (None, "-") else given.text
     options = {"submit": not given.no_submit, "force": given.force, "raw": given.raw, "when": given.when or ""}
 
     async def work(call: Call) -> tuple[Any, int]:
@@ -159,6 +174,13 @@ async def _send(given: argparse.Namespace, _command: list[str]) -> tuple[Any, in
         return receipt, status or int(given.wait is not None and receipt["outcome"] in ("queued", "held"))
 
     return await _with_helper(work)
+
+
+def _standard_input() -> str:
+    """What is piped in; bytes that are no UTF-8 go through as what they are, to be taken out and counted."""
+    if sys.stdin is None:
+        raise Usage("there is no standard input to read the prompt from", "give it as TEXT")
+    return sys.stdin.buffer.read().decode("utf-8", "surrogateescape")
 
 
 async def _see_through(call: Call, session: str, receipt: Json, seconds: float, *, patient: bool = False) -> Json:
@@ -202,7 +224,7 @@ async def _attach(given: argparse.Namespace, _command: list[str]) -> tuple[Any, 
     terminal, _ = await _with_helper(work)
     if given.json:
         return terminal, 0
-    if not sys.stdin.isatty():
+    if sys.stdin is None or not sys.stdin.isatty():
         raise Unavailable("attach needs a terminal", "use `covey capture` to look, `covey send` to type")
     environ = {key: value for key, value in os.environ.items() if key not in ("TMUX", "TMUX_PANE")}
     return os.execvpe(terminal["argv"][0], terminal["argv"], environ)  # noqa: S606  # we become the terminal

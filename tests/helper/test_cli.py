@@ -127,3 +127,26 @@ def test_a_closed_pipe_is_no_traceback(world):
         shell=True, env=world.env, capture_output=True, text=True, timeout=60, check=False,
     )  # fmt: skip
     assert "Traceback" not in done.stderr
+
+
+def test_bytes_that_are_no_utf8_are_taken_out_and_counted(world, covey):
+    covey("open", "one", "--agent", "standin", "--prompt", "hi")
+    argv = [sys.executable, "-m", "covey.cli", "send", "one", "-", "--json"]
+    done = subprocess.run(argv, env=world.env, input=b"a\xff\xfeb", capture_output=True, timeout=60, check=False)
+    receipt = json.loads(done.stdout)
+    assert (receipt["outcome"], receipt["bytes"], receipt["stripped"] > 0) == ("submitted", 2, True)
+
+
+def test_without_standard_input_send_says_so(world, covey):
+    covey("open", "one", "--agent", "shell")
+    command = f"{sys.executable} -m covey.cli send one <&-"
+    done = subprocess.run(command, shell=True, env=world.env, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, "Traceback" in done.stderr) == (2, False)
+
+
+def test_a_directory_that_is_no_utf8_is_shown_as_it_is(world, covey):
+    odd = world.tmp / "b\udcffd"
+    odd.mkdir()
+    argv = [sys.executable, "-m", "covey.cli", "open", "one", "--agent", "shell", "--cwd", str(odd)]
+    done = subprocess.run(argv, env=world.env, capture_output=True, timeout=60, check=False)
+    assert (done.returncode, b"b\xffd" in done.stdout) == (0, True)
