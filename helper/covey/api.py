@@ -33,8 +33,9 @@ class Front:
     async def hello(self, params: Json) -> Json:
         """Start the helper for this caller. ``pid`` makes a living editor the owner of what it opens."""
         owner = process.identify(int(params["pid"])) if params.get("pid") else None
-        logging.basicConfig(filename=paths.log_path(), level=logging.WARNING, format="%(asctime)s %(message)s")
-        self._helper = Helper(self._emit, params.get("config") or {}, owner)
+        config = params.get("config") or {}
+        _open_log(str(config.get("log_level") or "warn"))
+        self._helper = Helper(self._emit, config, owner)
         await self._helper.start()
         if owner and any(view.owner not in (None, owner) for view in self._helper.fleet.views.values()):
             await life.sweep(self._helper)
@@ -70,3 +71,12 @@ class Front:
         """Leave. Sessions are untouched."""
         if self._helper is not None:
             await self._helper.close()
+
+
+def _open_log(level: str) -> None:
+    """The log of this fleet, for us alone; ``level`` is an editor's word for it."""
+    path = paths.log_path()
+    paths.claim_file(path)
+    known = {"debug": logging.DEBUG, "info": logging.INFO, "error": logging.ERROR}
+    logging.basicConfig(filename=path, format="%(asctime)s %(message)s")
+    log.setLevel(known.get(level, logging.WARNING))

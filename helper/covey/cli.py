@@ -209,6 +209,23 @@ async def _broadcast(given: argparse.Namespace, _command: list[str]) -> tuple[An
     return await _with_helper(work)
 
 
+async def _keep(given: argparse.Namespace, _command: list[str]) -> tuple[Any, int]:
+    async def work(call: Call) -> tuple[Any, int]:
+        return await call("keep", name=given.name, on=not given.off), 0
+
+    return await _with_helper(work)
+
+
+async def _log(given: argparse.Namespace, _command: list[str]) -> tuple[Any, int]:
+    if not given.purge and not given.name:
+        raise Usage("log wants a session's name, or --purge")
+
+    async def work(call: Call) -> tuple[Any, int]:
+        return (await call("purge") if given.purge else await call("log", name=given.name)), 0
+
+    return await _with_helper(work)
+
+
 async def _kill(given: argparse.Namespace, _command: list[str]) -> tuple[Any, int]:
     async def work(call: Call) -> tuple[Any, int]:
         killed = await call("kill", name=given.name)
@@ -315,7 +332,7 @@ VERBS: dict[str, tuple[str, list[Any], Any]] = {
     "reap": ("show what may be ended and why; end it", [_flag("--yes", "do it")], _plain("reap", "yes")),
     "reset": ("start a session's agent anew, its conversation forgotten", [NAME], _plain("reset", "name")),
     "delete": ("end a session and forget what was sent to it", [NAME], _plain("delete", "name")),
-    "keep": ("keep a session from every sweep", [NAME], _plain("keep", "name")),
+    "keep": ("keep a session from every sweep", [NAME, _flag("--off", "no longer")], _keep),
     "settle": ("say that a session's work is done", [NAME], _plain("settle", "name")),
     "interrupt": ("interrupt what the agent is doing", [NAME], _plain("interrupt", "name")),
     "answer": (
@@ -351,7 +368,14 @@ VERBS: dict[str, tuple[str, list[Any], Any]] = {
         ],
         _explain,
     ),
-    "log": ("show what was sent to a session and what became of it", [NAME], _plain("log", "name")),
+    "log": (
+        "show what was sent to a session and what became of it",
+        [
+            (["name"], {"nargs": "?", "metavar": "NAME", "help": "a session's name or id"}),
+            _flag("--purge", "instead, forget everything that is over"),
+        ],
+        _log,
+    ),
     "stats": (
         "show what sessions cost",
         [(["names"], {"nargs": "*", "metavar": "NAME"})],

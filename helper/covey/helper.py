@@ -14,9 +14,9 @@ from covey import agents, paths, place, process, settings
 from covey.errors import CoveyError
 from covey.fleet import Fleet
 from covey.keeper import Keeper
-from covey.models import FINAL, Identity, Json, Receipt, Session
+from covey.models import FINAL, Identity, Json, Receipt, Session, now
 from covey.outbox import Outbox
-from covey.preview import Previews
+from covey.preview import FRAME_PAUSE, Previews
 from covey.revival import Revival
 from covey.session import Kit
 from covey.store import Store
@@ -26,7 +26,8 @@ from covey.watch import SUBSCRIPTION, Bells, Eyes
 LOOK_PAUSE = 0.05  # seconds between two looks, however many bells ring
 UNSETTLED_PAUSE = 0.15  # seconds to the next look while time alone may change a state
 SAFETY_PAUSE = 10.0  # seconds to the next look when no bell rings at all
-RECEIPT_PAUSE = 0.05  # seconds between looks at a receipt that another helper may write
+RECEIPT_PAUSE, RECEIPT_PAUSE_MOST = 0.05, 0.5  # seconds between looks at a receipt that another helper may write
+CLOSE_PAUSE = 0.1  # seconds between two requests to the loop to end
 
 log = logging.getLogger("covey")
 
@@ -44,10 +45,14 @@ class Helper:
         server = self.store.get("server") or {}
         known = Identity.from_json(server) if server else None
         lives = known is not None and process.alive(known)
-        self._bells = Bells(self.ring)
+        self._bells = Bells(self.ring, self.hurry)
         self.place = place.local(
             self._bells.notice,
-            str(server["tmux"]) if lives else str(config.get("tmux") or self.settings.tmux),
+            str(server["tmux"])
+            if lives
+            else self.settings.tmux
+            if config.get("tmux") in (None, "", "tmux")
+            else str(config["tmux"]),
             Path(server["socket"]) if lives else None,
         )
         dirs = [paths.config_dir() / "agents", *map(Path, config.get("agents_dirs", ()))]
@@ -58,10 +63,12 @@ class Helper:
         self.fleet = Fleet(self.kit, self.emit, self.receipt)
         self.keeper = Keeper(self.kit, self.fleet)
         self.revival = Revival(self.fleet, self.keeper, self.emit)
-        self.previews = Previews(self.fleet, self.place.wire, self.emit)
+        pause = max(FRAME_PAUSE, float(config.get("preview_interval") or 0) / 1000)
+        self.previews = Previews(self.fleet, self.place.wire, self.emit, pause)
         self._out = emit
         self._seq = 0
-        self._bell = asyncio.Event()
+        self._bell, self._urgent = asyncio.Event(), asyncio.Event()
+        self._looked = 0.0
         self._subscribed: Control | None = None
         self._loop: asyncio.Task[None] | None = None
         self._news: dict[str, asyncio.Event] = {}
@@ -99,6 +106,7 @@ class Helper:
         """The receipt once its outcome is in ``until``, or as it is after ``patience`` seconds."""
         waiting = self._news.setdefault(act, asyncio.Event())
         deadline = asyncio.get_running_loop().time() + patience
+        pause = RECEIPT_PAUSE
         try:
             while True:
                 waiting.clear()
@@ -107,7 +115,8 @@ class Helper:
                 if receipt.outcome in until or left <= 0:
                     return receipt
                 with contextlib.suppress(TimeoutError):
-                    await asyncio.wait_for(waiting.wait(), min(left, RECEIPT_PAUSE))
+                    await asyncio.wait_for(waiting.wait(), min(left, pause))
+                pause = min(2 * pause, RECEIPT_PAUSE_MOST)
         finally:
             self._news.pop(act, None)
 
@@ -117,10 +126,23 @@ class Helper:
         """Something may have changed."""
         self._bell.set()
 
+    def hurry(self) -> None:
+        """An agent died: that waits for no pause, for each dies but once."""
+        self._urgent.set()
+        self._bell.set()
+
     async def start(self) -> None:
         """One look now, and then one after each bell."""
+        await asyncio.to_thread(self._purge)
         await self.fleet.refresh()
         self._loop = asyncio.create_task(self._run(), name="covey-watch")
+
+    def _purge(self) -> None:
+        """Once a day, what is older than 30 days is forgotten."""
+        last, today = self.store.get("purged"), now()[:10]
+        if last != today:
+            self.store.put("purged", today)
+            self.outbox.purge()
 
     async def _run(self) -> None:
         while True:
@@ -128,6 +150,7 @@ class Helper:
                 await self._follow()
                 await self._wait()
                 await self.fleet.refresh()
+                self._looked = asyncio.get_running_loop().time()
             except CoveyError as error:
                 log.warning("looking failed: %s", error.message)
                 await asyncio.sleep(UNSETTLED_PAUSE)
@@ -145,17 +168,25 @@ class Helper:
                 self._subscribed = control
 
     async def _wait(self) -> None:
-        pause = UNSETTLED_PAUSE if self.eyes.unsettled() else SAFETY_PAUSE
-        with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(self._bell.wait(), pause)
-        await asyncio.sleep(LOOK_PAUSE if self._bell.is_set() else 0)
+        """Until a bell rings, with the pause since the last look kept, unless somebody died."""
+        await self._until(self._bell, self.eyes.pause(SAFETY_PAUSE))
+        await self._until(self._urgent, self._looked + LOOK_PAUSE - asyncio.get_running_loop().time())
         self._bell.clear()
+        self._urgent.clear()
+
+    @staticmethod
+    async def _until(event: asyncio.Event, seconds: float) -> None:
+        """Not by ``wait_for``: in Python 3.11 it forgets a cancellation that comes together with the event."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(max(seconds, 0)):
+                await event.wait()
 
     async def close(self) -> None:
         """Leave. Sessions are untouched."""
         if self._loop is not None:
-            self._loop.cancel()
-            await asyncio.wait([self._loop])
+            while not self._loop.done():  # a cancellation may be swallowed by what it interrupts
+                self._loop.cancel()
+                await asyncio.wait([self._loop], timeout=CLOSE_PAUSE)
         await self.revival.close()
         await self.previews.close()
         await asyncio.gather(*(session.stop() for session in self.fleet.sessions.values()))

@@ -25,8 +25,8 @@ FLAGS = "ignore-size,read-only,pause-after=1"  # behind by a second (we were sto
 class Preview:
     """One view of one session, until it is closed."""
 
-    def __init__(self, fleet: Fleet, server: Server, emit: Emit, session: str, view: str) -> None:
-        self._fleet, self._server, self._emit = fleet, server, emit
+    def __init__(self, fleet: Fleet, server: Server, emit: Emit, session: str, view: str, *, pause: float) -> None:
+        self._fleet, self._server, self._emit, self._pause = fleet, server, emit, pause
         self.session, self.view = session, view
         self._bell = asyncio.Event()
         self._bell.set()
@@ -84,7 +84,7 @@ class Preview:
                 self._say("closed")
             except CoveyError as error:
                 self._say(error.message)
-            await asyncio.sleep(FRAME_PAUSE)
+            await asyncio.sleep(self._pause)
 
     async def _frame(self) -> None:
         pane = await self._fleet.pane(self.session)
@@ -123,14 +123,14 @@ async def _dismiss(process: asyncio.subprocess.Process) -> None:
 class Previews:
     """The previews of one helper, by the caller's own names for its views."""
 
-    def __init__(self, fleet: Fleet, server: Server, emit: Emit) -> None:
-        self._fleet, self._server, self._emit = fleet, server, emit
+    def __init__(self, fleet: Fleet, server: Server, emit: Emit, pause: float = FRAME_PAUSE) -> None:
+        self._fleet, self._server, self._emit, self._pause = fleet, server, emit, pause
         self._open: dict[str, Preview] = {}
 
     async def open(self, session: str, view: str) -> None:
         """Send ``Frame`` events of the session under the name ``view``; a view of that name is replaced."""
         await self.shut(view)
-        self._open[view] = Preview(self._fleet, self._server, self._emit, session, view)
+        self._open[view] = Preview(self._fleet, self._server, self._emit, session, view, pause=self._pause)
 
     async def shut(self, view: str) -> None:
         """End a view. One that is not open is shut already."""

@@ -76,7 +76,8 @@ def _reap(value: Json) -> str:
 
 
 def _kill(value: Json) -> str:
-    text = f"{value['name']}: ended {len(value['ended'])} processes"
+    number = len(value["ended"])
+    text = f"{value['name']}: ended {number} process{'' if number == 1 else 'es'}"
     if value["survivors"]:
         text = f"{value['name']} is still there: {', '.join(value['survivors'])} would not end"
     return text + (f"; left alone: {', '.join(value['left'])}" if value["left"] else "")
@@ -93,7 +94,14 @@ def _score(value: Json) -> str:
     return "\n".join([f"{right} of {total} right ({100 * right / max(1, total):.2f} %)", table(rows), *misses])
 
 
-def _log(entries: list[Json]) -> str:
+def _queue(waiting: list[Json]) -> str:
+    rows = [[each["act"], each["outcome"], each["reason"], repr(each["text"][:60])] for each in waiting]
+    return table(rows) if rows else "nothing waits"
+
+
+def _log(entries: Any) -> str:
+    if isinstance(entries, dict):
+        return f"forgot {entries['removed']} entries"
     return "\n".join(f"{e['at']}  {e['kind']}  {_entry(e)}" for e in entries)
 
 
@@ -147,6 +155,7 @@ FORMS: dict[str, Callable[[Any], str]] = {
     "capture": lambda value: "\n".join(value["lines"]),
     "explain": _score,
     "log": _log,
+    "queue": _queue,
     "agents": _agents,
     "stats": _stats,
     "interrupt": lambda value: f"{value['name']}: interrupted",

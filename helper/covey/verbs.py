@@ -86,8 +86,13 @@ async def log(helper: Helper, name: str, limit: int = 200) -> list[Json]:
     return await asyncio.to_thread(doctor.story, helper, view.id, limit)
 
 
+async def purge(helper: Helper) -> Json:
+    """Forget every prompt that is settled, and every session that has ended."""
+    return {"removed": await asyncio.to_thread(helper.outbox.purge, 0)}
+
+
 async def stats(helper: Helper, names: list[str] | None = None) -> Json:
-    """CPU seconds, resident bytes and number of processes of each session's tree, from one look at all."""
+    """CPU seconds, resident bytes and number of processes of each session's tree, by id, from one look at all."""
     await helper.fleet.refresh()
     views = [helper.fleet.find(name) for name in names] if names else in_order(helper)
     roots = {view.id: view.pid for view in views if view.pid and view.state != "exited"}
@@ -108,7 +113,7 @@ async def selftest(helper: Helper) -> Json:
 
 
 _NAMED: tuple[Method, ...] = (
-    *(get, snapshot, capture, attach, preview, unpreview, explain, log, stats, agents, selftest),
+    *(get, snapshot, capture, attach, preview, unpreview, explain, log, purge, stats, agents, selftest),
     *(life.rename, life.keep, life.settle, life.adopt, life.respawn, life.restore, life.kill, life.reap),
     *(life.run, life.reset, life.delete),
     *(speech.send, speech.broadcast, speech.interrupt, speech.answer, speech.wait, speech.idle),
