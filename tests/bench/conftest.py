@@ -12,7 +12,6 @@ from bench.table import Report
 from covey import paths
 
 if TYPE_CHECKING:
-
     from world import World
 
 REPORT = pytest.StashKey[Report]()

@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+import os
+import select
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import psutil
+
+from waiting import PATIENCE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 MIB = 1024 * 1024
 
@@ -26,10 +34,22 @@ def resident(pid: int) -> float:
     return psutil.Process(pid).memory_info().rss / MIB
 
 
+def until_dead(pid: int, act: Callable[[], object]) -> float:
+    """Milliseconds from ``act`` until the kernel says that the process ended: nobody can know it earlier."""
+    handle = os.pidfd_open(pid)
+    try:
+        began = time.monotonic()
+        act()
+        select.select([handle], [], [], PATIENCE)
+        return 1000 * (time.monotonic() - began)
+    finally:
+        os.close(handle)
+
+
 class Meter:
     """Shares of a core, of several processes by name, from ``start`` to ``stop``."""
 
-    def __init__(self, **pids: int) -> None:
+    def __init__(self, pids: dict[str, int]) -> None:
         self._pids = pids
         self._began = time.monotonic()
         self._before = {name: on_core(pid) for name, pid in pids.items()}

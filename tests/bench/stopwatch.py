@@ -38,7 +38,12 @@ end
 local schedule = vim.schedule
 vim.schedule = function(fn)
   local ours = debug.getinfo(fn, 'S').source:find('/lua/covey/', 1, true)
-  schedule(ours and watch.timed('later', fn) or fn)
+  schedule(not ours and fn or function()
+    local began = hrtime()
+    watch.kind = 'later'
+    fn()
+    watch.note(watch.kind, (hrtime() - began) / 1e6)
+  end)
 end
 
 -- What would reach Python, or start a process.
@@ -73,9 +78,9 @@ end)
 WRAP = """
 local rpc = require('covey.rpc')
 for _, name in ipairs({ 'call', 'resolve' }) do watch.wrap(rpc, name) end
-local emit = rpc.emit
+local kinds, emit = { Fleet = 'fleet', Frame = 'framed', Receipt = 'receipt' }, rpc.emit
 function rpc.emit(event)
-  watch.timed(event.event == 'Fleet' and 'fleet' or event.event == 'Frame' and 'framed' or 'event', emit)(event)
+  watch.timed(kinds[event.event] or 'event', emit)(event)
 end
 """
 
@@ -89,7 +94,7 @@ class Stopwatch:
         editor.lua(WRAP)
 
     def take(self, what: str) -> list[float]:
-        """The times of ``call resolve event fleet framed later`` since they were last taken."""
+        """The times of ``call resolve event receipt fleet framed later painted`` since they were last taken."""
         return self.editor.lua(
             "local what = ... local all = watch.held[what] watch.held[what] = {} return all or {}", what
         )

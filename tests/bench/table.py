@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 HEADS = ("figure", "unit", "n", "p50", "p95", "p99", "floor", "ratio", "budget", "")
-SHARES = {"p50": 0.50, "p95": 0.95, "p99": 0.99, "max": 1.0}
+SHARES = {"p50": 0.50, "p95": 0.95, "p99": 0.99, "": 1.0}  # "": the only sample there is
 
 
 @dataclass(frozen=True)
@@ -28,8 +28,8 @@ class Budget:
     ratio: float | None = None
 
     def __str__(self) -> str:
-        parts = [f"{self.at} ≤ {_number(self.most)}"] if self.most is not None else []
-        parts += [f"{self.at} ≥ {_number(self.least)}"] if self.least is not None else []
+        parts = [f"{self.at} ≤ {_number(self.most)}".strip()] if self.most is not None else []
+        parts += [f"{self.at} ≥ {_number(self.least)}".strip()] if self.least is not None else []
         parts += [f"≤ {_number(self.ratio)} × floor"] if self.ratio is not None else []
         return ", ".join(parts)
 
@@ -69,20 +69,38 @@ class Row:
     def cells(self) -> tuple[str, ...]:
         """As ``HEADS``."""
         spread = [_number(self.at(share)) for share in ("p50", "p95", "p99")]
-        floor = _number(statistics.median(self.floor)) if self.floor else "-"
+        spread[1:] = spread[1:] if len(self.samples) > 1 else ["", ""]
         ratio = f"{self.ratio:.2f}" if self.ratio is not None else "-"
-        return (self.name, self.unit, str(len(self.samples)), *spread, floor, ratio, self._promise(), self.verdict)
+        return (
+            self.name,
+            self.unit,
+            str(len(self.samples)),
+            *spread,
+            self._below(),
+            ratio,
+            self._promise(),
+            self.verdict,
+        )
+
+    def _below(self) -> str:
+        """The floor's median, and where a tail is promised the floor's own: what of it is the machine's."""
+        if not self.floor:
+            return "-"
+        at = self.budget.at if self.budget else ""
+        tail = f" ({at} {_number(quantile(self.floor, SHARES[at]))})" if at not in ("", "p50") else ""
+        return _number(statistics.median(self.floor)) + tail
 
     def _promise(self) -> str:
         return str(self.budget) if self.budget else "-"
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self, group: str) -> dict[str, Any]:
+        """``group`` is the name of the figure that an indented one belongs to."""
         return {
-            "name": self.name,
+            "name": f"{group}: {self.name.strip()}" if group else self.name,
             "unit": self.unit,
             "n": len(self.samples),
-            **{share: self.at(share) for share in SHARES},
-            "floor": {share: quantile(self.floor, SHARES[share]) for share in SHARES} if self.floor else None,
+            **_spread(self.samples),
+            "floor": _spread(self.floor) if self.floor else None,
             "ratio": self.ratio,
             "budget": self._promise(),
             "verdict": self.verdict,
@@ -122,13 +140,23 @@ class Report:
         ]
 
     def write(self, path: Path) -> None:
-        path.write_text(json.dumps([row.to_json() for row in self.rows], indent=1, ensure_ascii=False))
+        """The rows as a JSON list, each under a name of its own."""
+        rows, group = [], ""
+        for row in self.rows:
+            inside = row.name.startswith(" ")
+            group = group if inside else row.name
+            rows.append(row.to_json(group if inside else ""))
+        path.write_text(json.dumps(rows, indent=1, ensure_ascii=False))
 
 
 def quantile(samples: Sequence[float], share: float) -> float:
     """The smallest sample that this share of all does not exceed."""
     ordered = sorted(samples)
     return ordered[min(len(ordered) - 1, max(0, -(-int(share * 1000) * len(ordered) // 1000) - 1))]
+
+
+def _spread(samples: Sequence[float]) -> dict[str, float]:
+    return {share or "max": quantile(samples, of_all) for share, of_all in SHARES.items()}
 
 
 def _number(value: float) -> str:
