@@ -16,8 +16,9 @@ end, {
   end,
 })
 
-local NORMAL =
-  "Adopt Attach Board Interrupt Keep Kill Last Next Open Pick Prev Preview Prompt Reap Rename Respawn SendFile Settle"
+local NORMAL = "Adopt Agents Answer Attach Attention Board Broadcast Changed Delete Explain Health Install Interrupt "
+  .. "Keep Kill Last List Log Mute Next Open Pick Prev Preview Prompt Queue Reap Rename Reset Respawn Restore Run "
+  .. "SendFile Settle Stats"
 
 local function map(mode, name, action, expr)
   local run = ("require'covey.keymap'.run('%s')"):format(action)
@@ -35,4 +36,17 @@ for name in NORMAL:gmatch("%a+") do
 end
 map("n", "Send", "Send", true)
 map("x", "Send", "SendSelection")
+map("n", "Paste", "Paste", true)
+map("x", "Paste", "PasteSelection")
+map("x", "Broadcast", "BroadcastSelection")
+map("x", "Prompt", "Prompt")
 map("x", "SendFile", "SendLines")
+
+-- A session file (|:mksession|) opens covey's buffers by their names, or makes empty ones and gives them names.
+vim.api.nvim_create_autocmd({ "BufReadCmd", "SessionLoadPost" }, {
+  group = vim.api.nvim_create_augroup("covey", { clear = true }),
+  pattern = "covey://*",
+  callback = function(event)
+    require("covey.ui.restore").read(event.buf, event.match)
+  end,
+})

@@ -19,6 +19,7 @@ HELPER = """
       end,
       warm = function() end,
       tell = function() end,
+      status = function() return { ready = true } end,
     }
     function stage.emit(event, data)
       stage.seq = stage.seq + 1

@@ -7,6 +7,7 @@ that lands on the wrong one grants a tool or ends the agent.
 from __future__ import annotations
 
 import asyncio
+import re
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -21,10 +22,14 @@ from covey.tmux.server import Server
 
 MAX_KEYS = 40  # presses of an arrow key, more than any dialog has options
 SETTLE = 2.0  # seconds until a key must have shown an effect
+TAKEN = 10.0  # seconds until an answer must have; some agents start anew on it
+STILL = 0.3  # seconds a dialog must stand before the first key
+REDRAW = 0.15  # seconds a dialog may be away while it is drawn anew
 LOOK = 0.02  # seconds between looks
 YES = ("yes", "allow", "approve", "accept", "trust", "confirm", "proceed", "continue")
 NO = ("no", "reject", "deny", "cancel", "decline", "exit", "don't", "do not", "skip")
 
+_ESCAPES = re.compile(r"(?i)\(esc\b")  # an option that names its key; with Enter some would only open for a text
 Reader = Callable[[], Awaitable[screen.Screen]]
 
 
@@ -62,24 +67,51 @@ class Desk:
             raise Refused("no question is on the screen", "look: :Covey preview")
         return found
 
-    async def changed(self, old: Dialog) -> Dialog | None:
-        """The dialog once it looks different, None once it is gone. One that stays as it was is a refusal."""
-        deadline = time.monotonic() + SETTLE
+    async def changed(self, old: Dialog, patience: float = SETTLE) -> Dialog | None:
+        """The dialog once it looks different, None once it is gone. One that stays as it was is a refusal.
+
+        Agents clear and redraw: only what two looks in a row agree on counts, and longer where it seems gone.
+        """
+        deadline, since = time.monotonic() + patience, time.monotonic()
+        last: Dialog | None = old
         while time.monotonic() < deadline:
             new = state.dialog(await self.read(), self.profile)
-            if new is None or new.question != old.question or new.selected != old.selected:
+            if new != last:
+                last, since = new, time.monotonic()
+            same = new is not None and (new.question, new.selected) == (old.question, old.selected)
+            gone = new is None or new.question != old.question
+            if not same and time.monotonic() - since >= (REDRAW if gone else LOOK):
                 return new
             await asyncio.sleep(LOOK)
         raise Refused("the key had no effect on the dialog", "attach, and answer it yourself")
 
+    async def still(self) -> Dialog:
+        """The dialog once it stands still: some agents draw it twice, and forget what was pressed in between."""
+        dialog, since = await self.dialog(), time.monotonic()
+        while time.monotonic() - since < STILL:
+            await asyncio.sleep(LOOK)
+            now = await self.dialog()
+            if now != dialog:
+                dialog, since = now, time.monotonic()
+        return dialog
+
+    async def take(self, dialog: Dialog, key: str = "Enter") -> None:
+        """Press the key that takes an option; the dialog must go, or another come."""
+        await panes.keys(self.server, self.pane, key)
+        now = await self.changed(dialog, TAKEN)
+        if now is not None and (now.question, now.options) == (dialog.question, dialog.options):
+            raise Refused("the same question is shown again", "look at it and answer again")
+
 
 async def choose(desk: Desk, choice: str) -> Json:
     """Choose the option; answers with the question and the words that were chosen."""
-    dialog = await desk.dialog()
+    dialog = await desk.still()
     target = pick(dialog, choice)
     option = dialog.options[target]
     said: Json = {"question": dialog.question, "chosen": option.label}
-    if dialog.selected is None and option.key:
+    if _ESCAPES.search(option.label):
+        await desk.take(dialog, "Escape")
+    elif dialog.selected is None and option.key:
         await _by_letter(desk, dialog, option)
     elif dialog.selected is None:
         raise Refused("covey cannot see which option is highlighted", "attach, and answer it yourself")
@@ -109,7 +141,7 @@ async def _by_arrows(desk: Desk, dialog: Dialog, option: Option) -> None:
             raise Refused("the dialog changed while it was answered", "look at it and answer again")
         distance = labels.index(option.label) - dialog.selected
         if distance == 0:
-            await panes.keys(desk.server, desk.pane, "Enter")
+            await desk.take(dialog)
             return
         await panes.keys(desk.server, desk.pane, _arrow(dialog, forward=distance > 0))
         changed = await desk.changed(dialog)

@@ -89,7 +89,25 @@ def _parse(words: list[str]) -> tuple[argparse.Namespace, list[str]]:
     if words[:1] in (["open"], ["ensure"], ["run"]) and "--" in words:
         at = words.index("--")
         words, command = words[:at], words[at + 1 :]
-    return parser().parse_args(words), command
+    return parser().parse_args(_options_first(words)), command
+
+
+def _options_first(words: list[str]) -> list[str]:
+    """The same words with a verb's options before its other words, for argparse wants those in one piece."""
+    if not words or words[0] not in VERBS:
+        return words
+    takes_value = {flag for flags, how in VERBS[words[0]][1] for flag in flags if how.get("action") != "store_true"}
+    options, others = [], []
+    rest = iter(words[1:])
+    for word in rest:
+        if word == "--":
+            others += [word, *rest]
+        elif word.startswith("-") and word != "-" and " " not in word and "\n" not in word:
+            options.append(word)
+            options += [value for value in [next(rest, None) if word in takes_value else None] if value is not None]
+        else:
+            others.append(word)
+    return [words[0], *options, *others]
 
 
 def _failed(error: CoveyError, *, as_json: bool) -> int:
@@ -159,7 +177,8 @@ def _pair(word: str) -> tuple[str, str]:
 
 async def _send(given: argparse.Namespace, _command: list[str]) -> tuple[Any, int]:
     text = _standard_input() if given.text in (None, "-") else given.text
-    options = {"submit": not given.no_submit, "force": given.force, "raw": given.raw, "when": given.when or ""}
+    options = {"submit": not given.no_submit, "when": given.when or ""}
+    options |= {"force": given.force, "raw": given.raw, "as_file": given.as_file}
 
     async def work(call: Call) -> tuple[Any, int]:
         params = {"act": given.act} if given.act else {}
@@ -301,6 +320,7 @@ VERBS: dict[str, tuple[str, list[Any], Any]] = {
             _flag("--no-submit", "type it without Enter"),
             _flag("--force", "type although a draft or no composer is seen"),
             _flag("--raw", "allow a text that the agent takes as a command"),
+            _flag("--as-file", "put it in a private file and send a reference to that"),
             (["--when"], {"choices": ["now", "idle"], "help": "type at once, or when the agent is idle"}),
             (["--wait"], {"choices": ["submitted", "idle"], "help": "do not answer before"}),
             (["--act"], {"metavar": "ID", "help": "an id of your own: the same id is never sent twice"}),

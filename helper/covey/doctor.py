@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import importlib.metadata
 import os
 import shutil
 import sys
@@ -99,9 +98,11 @@ async def report(helper: Helper) -> Json:
 
 
 def _installed(name: str) -> str:
+    from importlib import metadata  # noqa: PLC0415  # 8 ms that only a health check pays
+
     try:
-        return importlib.metadata.version(name)
-    except importlib.metadata.PackageNotFoundError:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
         return ""
 
 

@@ -123,8 +123,12 @@ async def _from_command(name: str, command: str, caller: Mapping[str, str]) -> s
     return out.decode("utf-8", "surrogateescape").removesuffix("\n")
 
 
-def launcher(argv: Sequence[str], cwd: str, env: Mapping[str, str], unset: Sequence[str] = ()) -> bytes:
+def launcher(
+    argv: Sequence[str], cwd: str, env: Mapping[str, str], unset: Sequence[str] = (), *, nice: str = ""
+) -> bytes:
     """The script a pane starts with: it removes itself, sets the environment and becomes the agent.
+
+    ``nice``: by how much the agent is to give way to others.
 
     ``/bin/sh SCRIPT`` is all that any process list ever shows of it.
     """
@@ -135,6 +139,6 @@ def launcher(argv: Sequence[str], cwd: str, env: Mapping[str, str], unset: Seque
         f"unset {' '.join(gone)}",
         *exports,
         f"cd -- {shlex.quote(cwd)} || exit 126",
-        f"exec {shlex.join(argv)}",
+        f"exec {shlex.join([*(['nice', '-n', nice] if nice else []), *argv])}",
     ]
     return ("\n".join(lines) + "\n").encode("utf-8", "surrogateescape")

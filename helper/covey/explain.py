@@ -115,7 +115,7 @@ def _judge(directory: Path, label: Json, catalog: Catalog, machines: frozenset[s
 
 
 def _profile(catalog: Catalog, cli: str) -> Profile:
-    return catalog.get(cli if cli in catalog.profiles else GENERIC)
+    return catalog.get(cli if cli in catalog.names() else GENERIC)
 
 
 def _machine_titles(labels: Iterable[Json]) -> frozenset[str]:

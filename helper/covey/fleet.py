@@ -13,16 +13,17 @@ import unicodedata
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, TypeAlias
 
 from covey import reaper, registry
 from covey.errors import CoveyError, NoServer, NotFound, ServerLost, TmuxRefused, TmuxTimeout, Unavailable
 from covey.lane import FLEET
-from covey.models import Identity, Pane, Receipt, now, stamp
+from covey.models import Exit, Identity, Pane, Receipt, now, stamp
 from covey.models import Session as View
 from covey.session import Kit, Session, lane
 from covey.store import Record
 from covey.tmux import panes
+from covey.tmux.control import Control
 
 STATUS_TRIES = 8  # readings of a dead pane without a status, each after a nudge of its server
 STATUS_PAUSE = 0.004  # seconds between them: tmux answers a nudge in about 2 ms
@@ -31,6 +32,7 @@ GIVEN_UP = 30.0  # seconds after which a session that was recorded and never see
 REVIVE_TRIES, REVIVE_PAUSE = 20, 0.05  # a living server makes its socket anew on SIGUSR1
 
 Emit = Callable[[str, str, dict[str, Any]], None]
+News: TypeAlias = tuple[Pane, Record | None, View]  # a session of which the store has to be told
 
 
 class Fleet:
@@ -44,6 +46,7 @@ class Fleet:
         self.lock = lane(kit, FLEET)
         self._looking = asyncio.Lock()
         self._server: Identity | None = None
+        self._control: Control | None = None
         self._finished: set[str] = set()  # ended by this helper: a look that began before may still see them
         self.panes: dict[str, Pane] = {}
         self.views: dict[str, View] = {}
@@ -54,30 +57,40 @@ class Fleet:
     async def refresh(self) -> dict[str, View]:
         """Read everything once and say what changed. What could not be read is shown as unknown."""
         async with self._looking:
-            records = await self._records()  # before looking: what ends meanwhile is missed, not revived
+            records, counts = await asyncio.to_thread(self._before)
             try:
                 found = await self._look()
-            except (TmuxTimeout, ServerLost, Unavailable, TmuxRefused) as error:
+            except (NoServer, TmuxTimeout, ServerLost, Unavailable, TmuxRefused) as error:
                 self._doubt(error)
                 return self.views
-            await self._merge(found, records)
+            await self._merge(found, records, counts)
         return self.views
 
     async def _look(self) -> list[Pane]:
+        """All panes of one server, which is known by its process; none where there is no server."""
         try:
-            found, bad = await panes.look(self._wire)
+            control = await self._wire.connect()
         except NoServer:
             if not await self._revive():
                 self._server = None
                 return []
-            found, bad = await panes.look(self._wire)
+            control = await self._wire.connect()
+        await self._meet(control)
+        found, bad = await panes.look(self._wire)
         for row in bad:
             self._emit("Notice", "", {"level": "error", "message": f"a marked pane cannot be read: {row[:80]!r}"})
-        pid = await panes.server_pid(self._wire)
-        if self._server is None or self._server.pid != pid:
-            self._server = self._kit.place.processes.identify(pid)
+        found = await self._with_status(found)
+        if await self._wire.connect() is not control:
+            raise ServerLost("the tmux server changed while it was read")
+        return found
+
+    async def _meet(self, control: Control) -> None:
+        """Learn which process answers: for one client that is one server for good."""
+        if self._server is None or control is not self._control:
+            self._server = None
+            self._server = self._kit.place.processes.identify(await panes.server_pid(self._wire))
+            self._control = control
             await self._remember_server()
-        return await self._with_status(found)
 
     async def _remember_server(self) -> None:
         if self._server is not None:
@@ -103,12 +116,18 @@ class Fleet:
     async def _with_status(self, found: list[Pane]) -> list[Pane]:
         """Dead panes with how they died. tmux ≤ 3.5a loses more than half of all statuses until it is nudged."""
         for _ in range(STATUS_TRIES):
-            if self._server is None or not any(p.dead and p.exit.code is None and p.exit.signal is None for p in found):
+            if self._server is None or not any(map(self._unclear, found)):
                 break
             self._kit.place.processes.nudge(self._server.pid)
             await asyncio.sleep(STATUS_PAUSE)
             found, _ = await panes.look(self._wire)
         return found
+
+    def _unclear(self, pane: Pane) -> bool:
+        """Whether tmux has still to learn that the pane's process ended, or how."""
+        if pane.dead:
+            return pane.exit == Exit()
+        return self._kit.place.processes.identify(pane.pid) is None
 
     def _doubt(self, error: CoveyError) -> None:
         """Nothing is known now: say so, and change nothing else."""
@@ -117,15 +136,26 @@ class Fleet:
                 evidence = {"state": "unknown", "rule": error.code, "excerpt": error.message, "background": 0}
                 self._show(replace(old, state="unknown", since=now(), evidence=evidence, flags=(reaper.STALE,)))
 
-    async def _records(self) -> dict[str, Record]:
-        return {record.spec.id: record for record in await asyncio.to_thread(self._kit.store.sessions)}
+    def _before(self) -> tuple[dict[str, Record], dict[str, int]]:
+        """What is written down, read before looking: what ends meanwhile is missed, not revived."""
+        return self._written(), self._kit.outbox.counts()
 
-    async def _merge(self, found: list[Pane], records: dict[str, Record]) -> None:
+    def _written(self) -> dict[str, Record]:
+        return {record.spec.id: record for record in self._kit.store.sessions()}
+
+    async def _merge(self, found: list[Pane], records: dict[str, Record], counts: dict[str, int]) -> None:
         await self._kit.eyes.read(found)
-        counts = await asyncio.to_thread(self._kit.outbox.counts)
         self.panes = {pane.spec.id: pane for pane in found if pane.spec.id not in self._finished}
-        for session, pane in self.panes.items():
-            await self._show_pane(pane, records.get(session), counts.get(session, 0))
+        due = self._kit.kin.follow(self.panes.values())
+        news = [
+            (pane, record, view)
+            for session, pane in self.panes.items()
+            if (view := self._show_pane(pane, record := records.get(session), counts.get(session, 0)))
+        ]
+        if news:
+            await asyncio.to_thread(self._write_down, news)
+        if due:
+            self._kit.kin.look(await asyncio.to_thread(self._kit.place.processes.snapshot))
         missing = await self._missing(records)
         for record in missing:
             self._show_lost(record, counts.get(record.spec.id, 0))
@@ -140,7 +170,9 @@ class Fleet:
         """
         if not records.keys() - self.panes.keys():
             return []
-        missing = [record for session, record in (await self._records()).items() if session not in self.panes]
+        missing = [
+            record for session, record in (await asyncio.to_thread(self._written)).items() if session not in self.panes
+        ]
         closed = [record for record in missing if self._server and record.server == self._server]
         if closed:
             again, _ = await panes.look(self._wire)
@@ -153,27 +185,42 @@ class Fleet:
                 await self.finish(record.spec.id, "it was never started")
         return [record for record in missing if record.server not in (None, self._server)]
 
-    async def _show_pane(self, pane: Pane, record: Record | None, queued: int) -> None:
+    def _show_pane(self, pane: Pane, record: Record | None, queued: int) -> View | None:
+        """Say how a session is; answers it where that, or something of it, has to be written down."""
         sight = self._kit.eyes.seen[pane.spec.id]
         old = record.state if record and record.epoch == pane.epoch else {}
+        self._kit.kin.recall(pane.spec.id, Identity.from_json(old.get("root")))
         same = old.get("state") == sight.verdict.state
         since = old["since"] if same else (stamp(pane.died_at) if pane.dead and pane.died_at else now())
         flags = (f"background({sight.verdict.background})",) if sight.verdict.background else ()
         last = self._kit.eyes.last_line(pane.spec.id)
         view = registry.view(pane, sight.verdict, since, queued=queued, last_line=last, flags=flags)
-        if record is None or record.spec != pane.spec or record.epoch != pane.epoch:
-            await asyncio.to_thread(self._kit.store.save_session, pane.spec, pane.epoch)
-        if not same or record is None or record.server != self._server:
-            state = {"state": view.state, "since": since}
-            note = self._kit.store.note_session
-            await asyncio.to_thread(note, pane.spec.id, state=state, server=self._server, pane=pane.pane)
-            if pane.dead:
-                await asyncio.to_thread(self._kit.store.log, pane.spec.id, "exited", self._last_words(pane))
+        first = view.id not in self.views
         self._show(view)
+        if first and view.state == "exited" and not same:  # it ended before anybody could look
+            self._emit("Exited", view.id, view.to_json())
+        known = same and record is not None and record.server == self._server and record.spec == pane.spec
+        return None if known else view
+
+    def _write_down(self, news: list[News]) -> None:
+        """Correct the store from tmux, all in one go: fifty deaths at once are to cost one wait for the disk."""
+        with self._kit.store.transaction():
+            for pane, record, view in news:
+                self._note(pane, record, view)
+
+    def _note(self, pane: Pane, record: Record | None, view: View) -> None:
+        """What the session is, how it is, and the last words of one that ended."""
+        store, root = self._kit.store, self._kit.kin.root(view.id, pane.pid)
+        if record is None or record.spec != pane.spec or record.epoch != pane.epoch:
+            store.save_session(pane.spec, pane.epoch)
+        state = {"state": view.state, "since": view.since, "root": root.to_json() if root else None}
+        store.note_session(view.id, state=state, server=self._server, pane=pane.pane)
+        if pane.dead and not (record and record.epoch == pane.epoch and record.state.get("state") == "exited"):
+            store.log(view.id, "exited", self._last_words(pane))
 
     def _last_words(self, pane: Pane) -> dict[str, Any]:
         shot = self._kit.eyes.seen[pane.spec.id].shot
-        rows = "\n".join(shot.lines).rstrip().split("\n")[-LAST_WORDS:] if shot else []
+        rows = shot.text.rstrip().split("\n")[-LAST_WORDS:] if shot else []
         return {**pane.exit.to_json(), "epoch": pane.epoch, "screen": rows}
 
     def _show_lost(self, record: Record, queued: int) -> None:
@@ -186,7 +233,7 @@ class Fleet:
         self.views[view.id] = view
         if old == view:
             return
-        self._emit(_event(old, view), view.id, view.to_json())
+        self._emit(registry.event(old, view), view.id, view.to_json())
         if view.queued and (old is None or old.state != view.state or old.queued != view.queued):
             self.session(view.id).kick()
 
@@ -232,6 +279,8 @@ class Fleet:
         for receipt in await asyncio.to_thread(self._kit.outbox.undelivered, session):
             self._told(receipt)
         self.session(session).clear_up()
+        self._kit.kin.forget(session)
+        (self._kit.lanes / f"{session}.lock").unlink(missing_ok=True)
         self.sessions.pop(session, None)
 
     def forget(self, session: str, reason: str) -> None:
@@ -244,11 +293,3 @@ class Fleet:
 
 def _seconds_since(moment: str) -> float:
     return (datetime.now(UTC) - datetime.fromisoformat(moment)).total_seconds()
-
-
-def _event(old: View | None, view: View) -> str:
-    if old is None:
-        return "Opened"
-    if (old.state, old.epoch) != (view.state, view.epoch):
-        return {"exited": "Exited", "lost": "Lost"}.get(view.state, "State")
-    return "Renamed" if old.name != view.name else "Changed"

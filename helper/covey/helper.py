@@ -20,6 +20,7 @@ from covey.preview import FRAME_PAUSE, Previews
 from covey.revival import Revival
 from covey.session import Kit
 from covey.store import Store
+from covey.tmux import panes
 from covey.tmux.control import Control
 from covey.watch import SUBSCRIPTION, Bells, Eyes
 
@@ -135,7 +136,19 @@ class Helper:
         """One look now, and then one after each bell."""
         await asyncio.to_thread(self._purge)
         await self.fleet.refresh()
+        if self.place.wire.connected:
+            await self._dismiss_orphans()
         self._loop = asyncio.create_task(self._run(), name="covey-watch")
+
+    async def _dismiss_orphans(self) -> None:
+        """Have control clients leave whose helper was killed: tmux 3.3a sometimes keeps them for ever."""
+        clients = await panes.control_clients(self.place.wire)
+        if len(clients) > 1:
+            table = await asyncio.to_thread(process.snapshot)
+            for pid, name in clients.items():
+                found = table.get(pid)
+                if found and (found.ppid == 1 or not table.get(found.ppid)):
+                    await panes.dismiss(self.place.wire, name)
 
     def _purge(self) -> None:
         """Once a day, what is older than 30 days is forgotten."""

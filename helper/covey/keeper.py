@@ -5,14 +5,16 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 from covey import naming
+from covey.ending import Ended
 from covey.errors import CoveyError, NoServer, NotFound, Refused, ServerLost
-from covey.fleet import Fleet
+from covey.fleet import GIVEN_UP, Fleet
+from covey.lane import FLEET
 from covey.models import Identity, OnExit, Restart, Spec, now
 from covey.models import Session as View
-from covey.process import Ended
 from covey.reaper import Decision
 from covey.session import Kit, keep_values, resumable, stage_start
 from covey.tmux import panes
@@ -63,11 +65,12 @@ class Keeper:
         agent = request.agent or ("custom" if request.cmd else "claude")
         profile = self._kit.eyes.exact(agent)
         session = naming.mint()
+        more = naming.flags(profile, request.options)
         return Spec(
             id=session,
             name=naming.check(request.name) if request.name else naming.free(agent, taken),
             agent=agent,
-            argv=request.cmd or naming.argv(profile, request.caller),
+            argv=(*(request.cmd or naming.argv(profile, request.caller)), *more),
             cwd=naming.directory(request.cwd),
             created=now(),
             env=await keep_values(self._kit, session, request.env),
@@ -85,12 +88,23 @@ class Keeper:
         try:
             script = await stage_start(self._kit, spec, self._kit.eyes.profile(spec.agent), caller, resume=False)
             await asyncio.to_thread(store.save_session, spec, 1)
-            await panes.create(self._wire, spec, script)
+            await self._make(spec, script, 1)
         except CoveyError:
             await self._fleet.finish(spec.id, "it could not be started")
             raise
         await asyncio.to_thread(store.log, spec.id, "opened", {"name": spec.name, "agent": spec.agent, "cwd": spec.cwd})
         await self._wire.run(panes.ring())
+
+    async def _make(self, spec: Spec, script: Path, epoch: int) -> None:
+        """The pane itself; tmux reads how much scrollback to keep at that moment only, from its global option."""
+        rows = spec.options.get("history_limit")
+        if rows:
+            await panes.scrollback(self._wire, int(rows))
+        try:
+            await panes.create(self._wire, spec, script, epoch)
+        finally:
+            if rows:
+                await panes.scrollback(self._wire)
 
     async def change(self, which: str, **fields: Any) -> View:
         """Change what is written of a session: name, keep, settled, owner. Marks first, then the store."""
@@ -135,16 +149,25 @@ class Keeper:
         return self._fleet.views[view.id]
 
     async def restore(self, view: View, caller: Mapping[str, str], *, fresh: bool) -> View:
-        """A session that its server took along, made again under its id and name, its conversation resumed."""
+        """A session that its server took along, made again under its id and name, its conversation resumed.
+
+        What takes time is done before the fleet is locked; who finds it made meanwhile, by somebody else, has it.
+        """
+        spec = await self._current_spec(view)
+        profile = self._kit.eyes.profile(spec.agent)
+        if survivors := (await self._end_left(view.id)).survivors:
+            raise Refused(f"{len(survivors)} processes of the old start would not end", "try kill")
+        resume = not fresh and await resumable(self._kit, spec, profile, caller)
+        if not resume:
+            spec = replace(spec, conversation=naming.conversation(profile))
+        script = await stage_start(self._kit, spec, profile, caller, resume=resume)
         async with self._fleet.lock:
             await self._fleet.start_server()
-            spec = await self._current_spec(view)
-            profile = self._kit.eyes.profile(spec.agent)
-            resume = not fresh and await resumable(self._kit, spec, profile, caller)
-            if not resume:
-                spec = replace(spec, conversation=naming.conversation(profile))
-            script = await stage_start(self._kit, spec, profile, caller, resume=resume)
-            await panes.create(self._wire, spec, script, epoch=view.epoch + 1)
+            await self._fleet.refresh()
+            if view.id in self._fleet.views and self._fleet.views[view.id].state != "lost":
+                await asyncio.to_thread(script.unlink, missing_ok=True)
+                return self._fleet.views[view.id]
+            await self._make(spec, script, view.epoch + 1)
             await asyncio.to_thread(self._kit.store.save_session, spec, view.epoch + 1)
             await self._wire.run(panes.ring())
         await self._fleet.refresh()
@@ -153,9 +176,7 @@ class Keeper:
     async def kill(self, name: str, reason: str = "killed") -> Ended:
         """End a session and prove it. One that will not end stays listed."""
         view = self._fleet.find(name)
-        ended = Ended([], [], [])
-        if view.state != "lost":
-            ended = await self._fleet.session(view.id).kill()
+        ended = await (self._end_left(view.id) if view.state == "lost" else self._fleet.session(view.id).kill())
         if not ended.survivors:
             facts = {"reason": reason, "ended": [each.pid for each in ended.ended]}
             await asyncio.to_thread(self._kit.store.log, view.id, "ended", facts)
@@ -163,6 +184,48 @@ class Keeper:
             self._fleet.forget(view.id, reason)
             await self._last_one_out()
         return ended
+
+    async def _end_left(self, session: str) -> Ended:
+        """End what outlived its pane: an agent that is deaf to HUP runs on without a screen."""
+        record = await asyncio.to_thread(self._kit.store.session, session)
+        root = Identity.from_json(record.state.get("root")) if record else None
+        if record is None or (root is not None and root.host != self._kit.me.host):
+            return Ended([], [], [])  # another boot: nothing is left of it
+        profile = self._kit.eyes.profile(record.spec.agent)
+        return await self._kit.place.processes.end(
+            root or Identity(0, 0, self._kit.me.host),
+            mark=session,
+            grace=profile.grace,
+            seen=self._kit.kin.seen(session),
+            spare=profile.spare,
+        )
+
+    async def tidy(self) -> None:
+        """Clear up after sessions that are over: what runs on of them, their staged files, their locks.
+
+        They are left by helpers that were killed in the middle, and by tmux sessions that were closed outside.
+        """
+        records = await asyncio.to_thread(self._kit.store.sessions, live=False)
+        ids = {record.spec.id for record in records if not record.ended_at}
+        over = {record.spec.id for record in records} - ids
+        marks = await asyncio.to_thread(lambda: self._kit.place.processes.snapshot().marks)
+        await asyncio.gather(*(self._end_left(id_) for id_ in over.intersection(marks.values())))
+        acts = {ticket.act for id_ in ids for ticket in await asyncio.to_thread(self._kit.outbox.pending, id_)}
+        await asyncio.to_thread(self._sweep, ids, acts)
+
+    def _sweep(self, ids: set[str], acts: set[str]) -> None:
+        """Remove the files of others than these sessions and prompts.
+
+        A young file may be somebody's who is just about to write down what it is for. A lock may go at any time: who
+        waits for it looks for its name again.
+        """
+        files, lanes = self._kit.place.files, self._kit.lanes
+        for name in files.older_than(GIVEN_UP):
+            if name.partition(".")[0] not in ids | acts:
+                files.remove(name)
+        for lock in lanes.glob("*.lock"):
+            if lock.stem not in ids | {FLEET}:
+                lock.unlink(missing_ok=True)
 
     async def _last_one_out(self) -> None:
         """With the last session gone and nobody else on the wire, the hub and with it the server end."""

@@ -82,6 +82,11 @@ class Lane:
         _close(handle)
         gate.release()
 
+    @property
+    def held(self) -> bool:
+        """Whether a task of this process holds the lane through this very object."""
+        return self._gate is not None
+
     async def _lock(self, until: float) -> int:
         loop = asyncio.get_running_loop()
         pause = FIRST_LOOK_S

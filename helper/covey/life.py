@@ -17,6 +17,8 @@ from covey.models import Identity, Json, Receipt, Session
 from covey.reaper import Decision
 from covey.speech import queue_prompt
 
+RESTORE_AT_ONCE = 4  # sessions that are made again side by side
+
 
 async def open_session(
     helper: Helper,
@@ -30,11 +32,16 @@ async def open_session(
     unset: list[str] | None = None,
     on_exit: str = "settled",
     restart: str = "never",
+    options: Mapping[str, Any] | None = None,
     environ: Environ = None,
     act: str = "",
     once: bool = False,
 ) -> Json:
-    """The session of that name: the one there is, or a new one. ``prompt`` reaches only one made by this call."""
+    """The session of that name: the one there is, or a new one. ``prompt`` reaches only one made by this call.
+
+    ``options``: see ``naming.options``. ``undelivered`` in the answer: prompts that its predecessor of that name and
+    directory never got.
+    """
     request = Request(
         name=name,
         agent=agent,
@@ -46,15 +53,30 @@ async def open_session(
         restart=one_of("restart", restart, ("never", "on_failure", "always")),
         owner=helper.owner,
         caller=environ or os.environ,
-        options={"once": "1"} if once else {},
+        options={**naming.options(options or {}), **({"once": "1"} if once else {})},
     )
     view, made = await helper.keeper.ensure(request)
     if not made and view.state in ("exited", "lost"):
         view = await helper.keeper.respawn(view.id, request.caller, fresh=False, force=False)
     answer: Json = {**view.to_json(), "opened": made}
+    if made and name:
+        answer["undelivered"] = await asyncio.to_thread(_undelivered, helper, view)
     if prompt:
         answer["receipt"] = (await _first_prompt(helper, view, prompt, act or uuid.uuid4().hex, made=made)).to_json()
     return answer
+
+
+def _undelivered(helper: Helper, view: Session) -> list[Json]:
+    """What the last session of that name and directory was to get when it was ended."""
+    past = [
+        record
+        for record in helper.store.sessions(live=False)
+        if record.ended_at and (record.spec.name, record.spec.cwd) == (view.name, view.cwd)
+    ]
+    if not past:
+        return []
+    left = helper.outbox.left(max(past, key=lambda record: record.ended_at).spec.id)
+    return [{"act": ticket.act, "text": ticket.text, "created": ticket.created} for ticket in left]
 
 
 async def _first_prompt(helper: Helper, view: Session, text: str, act: str, *, made: bool) -> Receipt:
@@ -109,7 +131,13 @@ async def restore(helper: Helper, *, names: list[str] | None = None, yes: bool =
     lost = [view for view in chosen if view.state == "lost"]
     if not yes:
         return [view.to_json() for view in lost]
-    return [await _restore(helper, view, environ or os.environ) for view in lost]
+    gate = asyncio.Semaphore(RESTORE_AT_ONCE)
+
+    async def one(view: Session) -> Json:
+        async with gate:
+            return await _restore(helper, view, environ or os.environ)
+
+    return list(await asyncio.gather(*map(one, lost)))
 
 
 async def _restore(helper: Helper, view: Session, environ: Mapping[str, str]) -> Json:
@@ -119,10 +147,15 @@ async def _restore(helper: Helper, view: Session, environ: Mapping[str, str]) ->
         return {"id": view.id, "name": view.name, "error": error.to_json()}
 
 
-async def kill(helper: Helper, name: str) -> Json:
-    """End a session with all that belongs to it; the answer names what was ended, what would not, what was left."""
+async def kill(helper: Helper, name: str, *, force: bool = False) -> Json:
+    """End a session with all that belongs to it; the answer names what was ended, what would not, what was left.
+
+    From within that very session only by ``force``: whoever asked is left alone, and would be cut off in the middle.
+    """
     await helper.fleet.refresh()
     view = helper.fleet.find(name)
+    if os.environ.get(process.MARK) == view.id and not force:
+        raise Refused(f"{view.name} is the session that this command runs in", "kill it from outside, or use --force")
     ended = await helper.keeper.kill(view.id)
     return {
         "id": view.id,
@@ -169,6 +202,8 @@ async def sweep(helper: Helper, *, leaving: Identity | None = None) -> None:
     mine = reaper.at_exit(views, leaving, spared) if leaving else []
     others = [view for view in views if view.owner != helper.owner]
     await _carry_out(helper, mine + reaper.sweep(others, process.alive, spared))
+    if leaving:
+        await helper.keeper.tidy()  # not at a start, which somebody waits for
 
 
 async def _cap(helper: Helper) -> None:

@@ -165,6 +165,7 @@ class Pane:
     active_at: float  # seconds since 1970 of the last output, in whole seconds
     progress: str  # changes with most output: rows of history and where the cursor is
     title: str
+    command: str = ""  # the program whose group has the terminal, as tmux names it
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,6 +196,7 @@ class Session:
     last_line: str = ""
     argv: tuple[str, ...] = ()
     conversation: str = ""
+    options: dict[str, str] = field(default_factory=dict)
 
     def to_json(self) -> Json:
         return {
@@ -222,6 +224,7 @@ class Session:
             "last_line": self.last_line,
             "argv": list(self.argv),
             "conversation": self.conversation,
+            "options": dict(self.options),
         }
 
 

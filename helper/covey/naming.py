@@ -9,11 +9,16 @@ import unicodedata
 import uuid
 from collections.abc import Collection, Mapping
 from pathlib import Path
+from typing import Any
 
 from covey.agents import Profile
 from covey.errors import Refused, Usage
 
 NAME_MAX = 200  # characters
+NICE_MOST = 19  # the lowest priority there is
+HISTORY_MOST = 1_000_000  # rows of scrollback one pane may keep
+FLAGS = ("model", "effort", "permission", "tools")  # options that become arguments of the agent
+NUMBERS = {"nice": NICE_MOST, "history_limit": HISTORY_MOST}  # options that are covey's own, up to so much
 _ID = re.compile(r"(?=.*[2-7])[a-z2-7]{8}\Z")
 
 
@@ -54,6 +59,34 @@ def argv(profile: Profile, caller: Mapping[str, str]) -> tuple[str, ...]:
         raise Usage(f"the agent {profile.name} needs a command", "give cmd=… (or: -- CMD…)")
     shell = caller.get("SHELL") or "/bin/sh"
     return tuple(word.replace("{shell}", shell) for word in profile.argv)
+
+
+def options(given: Mapping[str, Any]) -> dict[str, str]:
+    """What was asked for beside the command, as words: ``model effort permission tools nice history_limit``."""
+    for name in given.keys() - {*FLAGS, *NUMBERS}:
+        raise Usage(f"there is no option {name!r}", f"options: {', '.join([*FLAGS, *NUMBERS])}")
+    words = {
+        name: ",".join(map(str, value)) if isinstance(value, list) else str(value) for name, value in given.items()
+    }
+    for name, most in NUMBERS.items():
+        if name in words and not (words[name].isascii() and words[name].isdigit() and int(words[name]) <= most):
+            raise Usage(f"{name} cannot be {words[name]!r}", f"give a number from 0 to {most}")
+    return words
+
+
+def flags(profile: Profile, chosen: Mapping[str, str]) -> tuple[str, ...]:
+    """The arguments by which this agent takes those options."""
+    words: list[str] = []
+    for name in (name for name in FLAGS if name in chosen):
+        value, flag = chosen[name], getattr(profile.flags, name)
+        if not flag:
+            raise Refused(
+                f"covey knows no argument of {profile.name} for {name}", "give cmd=… with the arguments it wants"
+            )
+        if not value.strip() or value.startswith("-") or not value.isprintable():
+            raise Usage(f"{name} cannot be {value!r}", "give a word that does not begin with a dash")
+        words += [word.replace("{value}", value) for word in flag]
+    return tuple(words)
 
 
 def directory(cwd: str) -> str:

@@ -10,40 +10,22 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from covey.errors import NotFound, Refused, Usage
 from covey.models import FINAL, Identity, Json, Outcome, Receipt, now, stamp
 from covey.store import DAY_S
+from covey.tickets import Ticket, pack, receipt, ticket
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Callable
 
     from covey.store import Store
 
 TYPING = "being typed"
 LOST_TYPER = "covey ended while it was typing this, so it may or may not have arrived"
 REAPED = "the session was reaped before this was typed"
-
-
-@dataclass(frozen=True, slots=True)
-class Ticket:
-    """One act in a session's line. ``typer`` is who began to type it; its outcome is ``queued`` until that ends."""
-
-    row: int
-    act: str
-    session: str
-    epoch: int
-    kind: str
-    text: str
-    options: Json
-    outcome: Outcome
-    reason: str
-    writer: Identity
-    created: str
-    typer: Identity | None
+ENDED = "the session ended before this was seen to be taken"
 
 
 class Outbox:
@@ -72,8 +54,8 @@ class Outbox:
         ``stripped`` counts the bytes that were taken out of ``text`` before. Raises ``Usage`` where the id is known
         with another session, kind or text.
         """
-        asked = hashlib.sha256(_pack(f"{session}\0{kind}\0{text}")).digest()
-        values = (act_id, asked, session, epoch, kind, _pack(text), json.dumps(options))
+        asked = hashlib.sha256(pack(f"{session}\0{kind}\0{text}")).digest()
+        values = (act_id, asked, session, epoch, kind, pack(text), json.dumps(options))
         with self.store.transaction() as db:
             db.execute(
                 "INSERT INTO tickets (act, asked, session, epoch, kind, text, options, outcome, writer, created,"
@@ -83,19 +65,19 @@ class Outbox:
             found = _by_act(db, act_id)
         if found["asked"] != asked:
             raise Usage(f"The act id {act_id} was used before for something else", "Mint a new id for each act.")
-        return _receipt(found)
+        return receipt(found)
 
     def edit(self, act_id: str, text: str) -> Receipt:
         """Replace the text of an act that nobody has begun to type; raises ``Refused`` for any other."""
         with self.store.transaction() as db:
             done = db.execute(
                 "UPDATE tickets SET text = ? WHERE act = ? AND outcome IN ('queued', 'held') AND typer IS NULL",
-                (_pack(text), act_id),
+                (pack(text), act_id),
             ).rowcount
             found = _by_act(db, act_id)
         if not done:
             raise _too_late(found)
-        return _receipt(found)
+        return receipt(found)
 
     def cancel(self, act_id: str) -> Receipt:
         """Take back an act that nobody has begun to type; raises ``Refused`` for any other. Twice is harmless."""
@@ -108,20 +90,9 @@ class Outbox:
             found = _by_act(db, act_id)
         if found["outcome"] != "cancelled":
             raise _too_late(found)
-        return _receipt(found)
+        return receipt(found)
 
     # Out of the line: for who holds the session's lane
-
-    def next(self, session: str) -> Ticket | None:
-        """Give the act whose turn it is. A held send lets acts of other kinds pass; sends never pass sends."""
-        found = self.store.rows(
-            "SELECT * FROM tickets AS t WHERE session = ? AND outcome = 'queued' AND typer IS NULL AND NOT"
-            " (kind = 'send' AND EXISTS (SELECT 1 FROM tickets AS e WHERE e.session = t.session AND e.row < t.row"
-            " AND e.kind = 'send' AND (e.outcome = 'held' OR e.outcome = 'queued' AND e.typer IS NOT NULL)))"
-            " ORDER BY row LIMIT 1",
-            (session,),
-        )
-        return _ticket(found[0]) if found else None
 
     def typing(self, row: int) -> Ticket:
         """Commit that the first byte is about to be typed, and give the ticket as it is to be typed.
@@ -137,18 +108,58 @@ class Outbox:
             found = _by_row(db, row)
         if not done:
             raise _too_late(found)
-        return _ticket(found)
+        return ticket(found)
+
+    def put_back(self, row: int) -> Receipt:
+        """Let an act wait as if nobody had begun to type it; for who knows that not a byte of it was typed."""
+        with self.store.transaction() as db:
+            db.execute(
+                "UPDATE tickets SET outcome = 'queued', reason = '', typer = NULL"
+                " WHERE row = ? AND outcome IN ('queued', 'held')",
+                (row,),
+            )
+            return receipt(_by_row(db, row))
+
+    def set_down(self, row: int, reason: str, draft: Json) -> Receipt:
+        """Let a typed act wait for a reason to end. ``draft`` is what whoever goes on with it has to know."""
+        with self.store.transaction() as db:
+            db.execute(
+                "UPDATE tickets SET outcome = 'held', reason = ?, options = json_set(options, '$.draft', json(?))"
+                " WHERE row = ? AND outcome IN ('queued', 'held') AND typer IS NOT NULL",
+                (reason, json.dumps(draft), row),
+            )
+            return receipt(_by_row(db, row))
+
+    def resume(self, row: int) -> Receipt:
+        """Go on with an act that was set down: it is being typed again, by us."""
+        with self.store.transaction() as db:
+            db.execute(
+                "UPDATE tickets SET outcome = 'queued', reason = ?, typer = ?"
+                " WHERE row = ? AND outcome = 'held' AND typer IS NOT NULL",
+                (TYPING, json.dumps(self.me.to_json()), row),
+            )
+            return receipt(_by_row(db, row))
 
     def settle(self, row: int, outcome: Outcome, reason: str = "") -> Receipt:
         """Give an act its final outcome. One that has a final outcome keeps it, and its receipt is returned."""
         assert outcome in FINAL, outcome
         with self.store.transaction() as db:
             _settle(db, row, outcome, reason)
-            return _receipt(_by_row(db, row))
+            return receipt(_by_row(db, row))
 
     def hold(self, row: int, reason: str) -> Receipt:
         """Let a send wait for a reason to end. One that is being typed or settled stays as it is."""
         return self._set(row, "held", reason)
+
+    def hold_behind(self, session: str, reason: str) -> list[Receipt]:
+        """Let all that is queued wait, as ``hold`` does; give the receipts of those that were not held before."""
+        with self.store.transaction() as db:
+            waiting = db.execute(
+                "UPDATE tickets SET outcome = 'held', reason = ?"
+                " WHERE session = ? AND outcome = 'queued' AND typer IS NULL RETURNING *",
+                (reason, session),
+            ).fetchall()
+        return [receipt(row) for row in sorted(waiting, key=lambda row: int(row["row"]))]
 
     def release(self, row: int) -> Receipt:
         """End a hold; the send has its old place in the line."""
@@ -161,7 +172,7 @@ class Outbox:
                 " WHERE row = ? AND outcome IN ('queued', 'held') AND typer IS NULL",
                 (outcome, reason, row),
             )
-            return _receipt(_by_row(db, row))
+            return receipt(_by_row(db, row))
 
     # For whole sessions
 
@@ -170,8 +181,15 @@ class Outbox:
         return self._settle_waiting(session, epoch, "dropped", f"meant for an earlier start than start {epoch}")
 
     def undelivered(self, session: str) -> list[Receipt]:
-        """Settle what waits for a session that is reaped as ``undelivered``; what is being typed is left."""
-        return self._settle_waiting(session, None, "undelivered", REAPED)
+        """Settle what waits for a session that is gone as ``undelivered``, and what was typed as ``unconfirmed``."""
+        waiting = self._settle_waiting(session, None, "undelivered", REAPED)
+        with self.store.transaction() as db:
+            typed = db.execute(
+                "SELECT row FROM tickets WHERE session = ? AND outcome IN ('queued', 'held') ORDER BY row", (session,)
+            ).fetchall()
+            for found in typed:
+                _settle(db, found["row"], "unconfirmed", ENDED)
+            return [*waiting, *(receipt(_by_row(db, found["row"])) for found in typed)]
 
     def _settle_waiting(self, session: str, epoch: int | None, outcome: Outcome, reason: str) -> list[Receipt]:
         with self.store.transaction() as db:
@@ -182,33 +200,38 @@ class Outbox:
             ).fetchall()
             for found in waiting:
                 _settle(db, found["row"], outcome, reason)
-            return [_receipt(_by_row(db, found["row"])) for found in waiting]
-
-    def recover(self, alive: Callable[[Identity], bool | None], held: str = "") -> list[Receipt]:
-        """Settle as ``unconfirmed`` what nobody is typing any more; give those receipts.
-
-        That is an act whose typer is provably gone (``alive`` says False), and any act of the session ``held``,
-        whose lane the caller holds without typing. What was not begun stays in the line.
-        """
-        begun = self.store.rows(
-            "SELECT * FROM tickets WHERE outcome IN ('queued', 'held') AND typer IS NOT NULL ORDER BY row"
-        )
-        tickets = [_ticket(row) for row in begun]
-        orphans = [t for t in tickets if t.session == held or (t.typer and alive(t.typer) is False)]
-        return [self.settle(ticket.row, "unconfirmed", LOST_TYPER) for ticket in orphans]
+            return [receipt(_by_row(db, found["row"])) for found in waiting]
 
     # Looking
 
     def receipt(self, act_id: str) -> Receipt:
         """Raises ``NotFound`` for an act that was never taken in."""
-        return _receipt(_only(self.store.rows("SELECT * FROM tickets WHERE act = ?", (act_id,)), act_id))
+        return receipt(_only(self.store.rows("SELECT * FROM tickets WHERE act = ?", (act_id,)), act_id))
+
+    def ticket(self, act_id: str) -> Ticket:
+        """Raises ``NotFound`` for an act that was never taken in."""
+        return ticket(_only(self.store.rows("SELECT * FROM tickets WHERE act = ?", (act_id,)), act_id))
+
+    def head(self, session: str) -> Ticket | None:
+        """Give the first of ``pending``; a held one has the ``draft`` of ``set_down`` in its options, if it has one."""
+        found = self.store.rows(
+            "SELECT * FROM tickets WHERE session = ? AND outcome IN ('queued', 'held') ORDER BY row LIMIT 1", (session,)
+        )
+        return ticket(found[0]) if found else None
 
     def pending(self, session: str) -> list[Ticket]:
         """Give what is queued, held or being typed, in order."""
         found = self.store.rows(
             "SELECT * FROM tickets WHERE session = ? AND outcome IN ('queued', 'held') ORDER BY row", (session,)
         )
-        return [_ticket(row) for row in found]
+        return [ticket(row) for row in found]
+
+    def left(self, session: str) -> list[Ticket]:
+        """Give what a session that is over was never given, oldest first."""
+        found = self.store.rows(
+            "SELECT * FROM tickets WHERE session = ? AND outcome = 'undelivered' ORDER BY row", (session,)
+        )
+        return [ticket(row) for row in found]
 
     def spoken(self, session: str) -> bool:
         """Whether anything that was typed into the session may have reached its agent."""
@@ -263,39 +286,3 @@ def _only(found: list[sqlite3.Row], wanted: str) -> sqlite3.Row:
 def _too_late(found: sqlite3.Row) -> Refused:
     state = TYPING if found["typer"] and found["outcome"] not in FINAL else f"{found['outcome']} already"
     return Refused(f"Act {found['act']} is {state}")
-
-
-def _pack(text: str) -> bytes:
-    """Text as bytes that give back the very same text: also halves of surrogate pairs, which UTF-8 has no place for."""
-    return text.encode("utf-8", "surrogatepass")
-
-
-def _ticket(row: sqlite3.Row) -> Ticket:
-    writer = Identity.from_json(json.loads(row["writer"]))
-    assert writer is not None
-    return Ticket(
-        row=row["row"],
-        act=row["act"],
-        session=row["session"],
-        epoch=row["epoch"],
-        kind=row["kind"],
-        text=row["text"].decode("utf-8", "surrogatepass"),
-        options=json.loads(row["options"]),
-        outcome=row["outcome"],
-        reason=row["reason"],
-        writer=writer,
-        created=row["created"],
-        typer=Identity.from_json(json.loads(row["typer"] or "null")),
-    )
-
-
-def _receipt(row: sqlite3.Row) -> Receipt:
-    return Receipt(
-        id=row["act"],
-        session=row["session"],
-        epoch=row["epoch"],
-        outcome=row["outcome"],
-        reason=row["reason"],
-        bytes=len(row["text"]),
-        stripped=row["stripped"],
-    )

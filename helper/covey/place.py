@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import contextlib
 import os
+import time
 from dataclasses import dataclass
 from pathlib import Path
-from types import ModuleType
 
-from covey import env, paths, process
+from covey import ending, env, paths, process
 from covey.tmux.control import Notify
 from covey.tmux.server import Server
 
@@ -37,9 +37,29 @@ class Files:
         with contextlib.suppress(FileNotFoundError):
             (self.directory / name).unlink()
 
+    def older_than(self, seconds: float) -> list[str]:
+        """Names of the staged files that have lain there for so long."""
+        before, found = time.time() - seconds, []
+        for path in self.directory.iterdir():
+            with contextlib.suppress(FileNotFoundError):
+                found += [path.name] if path.lstat().st_mtime < before else []
+        return sorted(found)
+
     def of(self, prefix: str) -> list[str]:
         """Names of the staged files that begin so."""
         return sorted(path.name for path in self.directory.iterdir() if path.name.startswith(prefix))
+
+
+class Processes:
+    """The processes of this machine: each by its rooms' own words."""
+
+    identify = staticmethod(process.identify)
+    alive = staticmethod(process.alive)
+    environment = staticmethod(process.environment)
+    snapshot = staticmethod(process.snapshot)
+    canonical = staticmethod(process.canonical)
+    nudge = staticmethod(process.nudge)
+    end = staticmethod(ending.end)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,11 +68,11 @@ class Place:
 
     wire: Server
     files: Files
-    processes: ModuleType
+    processes: Processes
 
 
 def local(notify: Notify, tmux: str = "tmux", socket: Path | None = None) -> Place:
     """This machine."""
     runtime = paths.runtime_dir()
     server = Server(tmux, socket or paths.socket_path(), runtime / "tmux.conf", env.base(os.environ), notify)
-    return Place(server, Files(paths.spool_dir()), process)
+    return Place(server, Files(paths.spool_dir()), Processes())

@@ -30,6 +30,7 @@ class Preview:
         self.session, self.view = session, view
         self._bell = asyncio.Event()
         self._bell.set()
+        self._client: asyncio.subprocess.Process | None = None
         self._last: tuple[object, ...] = ()
         self._screen: dict[str, Any] = {
             "ansi": "",
@@ -51,7 +52,7 @@ class Preview:
         """Ring whenever the pane writes. When the client ends, the last ring shows why."""
         with contextlib.suppress(CoveyError):
             pane = await self._fleet.pane(self.session)
-            process = await asyncio.create_subprocess_exec(
+            self._client = process = await asyncio.create_subprocess_exec(
                 *self._server.client(pane.tmux_session, FLAGS),
                 stdin=asyncio.subprocess.PIPE,  # its end is how the client leaves, also when we die
                 stdout=asyncio.subprocess.PIPE,
@@ -67,35 +68,57 @@ class Preview:
         self.ring()
 
     async def _drain(self, process: asyncio.subprocess.Process, pane: str) -> None:
-        assert process.stdin is not None
+        """Throw the output away; the first of it has tmux say no more until ``_show`` has looked its fill."""
         assert process.stdout is not None
         while said := await process.stdout.read(READ_SIZE):
             self.ring()
-            if b"%pause " in said:
-                process.stdin.write(f"refresh-client -A {pane}:continue\n".encode())
+            if b"output %" in said:
+                self._tell(f"refresh-client -A {pane}:pause")
+
+    def _tell(self, command: str) -> None:
+        if self._client and self._client.stdin and not self._client.stdin.is_closing():
+            self._client.stdin.write(f"{command}\n".encode())
 
     async def _show(self) -> None:
+        """Frames at an even pace while the screen changes; then listen again, and look once at what was missed."""
         while True:
             await self._bell.wait()
             self._bell.clear()
-            try:
-                await self._frame()
-            except NotFound:
-                self._say("closed")
-            except CoveyError as error:
-                self._say(error.message)
-            await asyncio.sleep(self._pause)
+            while await self._look():
+                pass
+            self._listen_again()
+            if await self._look():
+                self.ring()
 
-    async def _frame(self) -> None:
+    async def _look(self) -> bool:
+        """One frame if there is news; answers whether there was, a pace after the last."""
+        loop = asyncio.get_running_loop()
+        due = loop.time() + self._pause
+        try:
+            changed = await self._frame()
+        except NotFound:
+            changed = self._say("closed")
+        except CoveyError as error:
+            changed = self._say(error.message)
+        await asyncio.sleep(max(0.0, due - loop.time()))
+        return changed
+
+    def _listen_again(self) -> None:
+        if pane := self._fleet.panes.get(self.session):
+            self._tell(f"refresh-client -A {pane.pane}:continue")
+
+    async def _frame(self) -> bool:
         pane = await self._fleet.pane(self.session)
         (shot,) = await panes.capture(self._server, pane.pane)
         if shot is None:
             raise NotFound("closed")
         ended = pane.exit if pane.dead else None
         frame = (shot, pane.dead, ended)
-        if frame != self._last:
-            self._last = frame
-            self._emit("Frame", self.session, self._data(pane, shot))
+        if frame == self._last:
+            return False
+        self._last = frame
+        self._emit("Frame", self.session, self._data(pane, shot))
+        return True
 
     def _data(self, pane: Pane, shot: panes.Shot) -> dict[str, Any]:
         x, y = shot.cursor
@@ -105,13 +128,13 @@ class Preview:
         ended = pane.exit.to_json() if known else None
         return {**self._screen, "view": self.view, "dead": pane.dead, "exit": ended, "note": ""}
 
-    def _say(self, note: str) -> None:
+    def _say(self, note: str) -> bool:
         """The screen stays as it was; only why it stands still is said."""
-        if self._last != (note,):
-            self._last = (note,)
-            self._emit(
-                "Frame", self.session, {**self._screen, "view": self.view, "dead": True, "exit": None, "note": note}
-            )
+        if self._last == (note,):
+            return False
+        self._last = (note,)
+        self._emit("Frame", self.session, {**self._screen, "view": self.view, "dead": True, "exit": None, "note": note})
+        return True
 
 
 async def _dismiss(process: asyncio.subprocess.Process) -> None:

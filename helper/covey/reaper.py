@@ -80,7 +80,7 @@ def _leaving(one: Session, spared: Collection[str]) -> Decision:
     """The rule for a session whose editor leaves; the first line that fits decides."""
     rules: tuple[tuple[bool, Act, str], ...] = (
         (one.keep, "keep", "kept by a person"),
-        (one.state == "lost", "keep", "lost: there is nothing to end"),
+        (one.state == "lost", "release", "lost: there is nothing to end"),
         (STALE in one.flags, "release", "tmux does not answer, so it may be at work"),
         (one.id in spared, "release", "another editor uses it"),
         (one.on_exit == "keep", "release", "to be kept when its editor leaves"),

@@ -20,7 +20,7 @@ FIELDS = (
     "pane_id session_id pane_pid pane_dead pane_dead_status pane_dead_signal pane_dead_time "
     "@covey_id @covey_epoch @covey_fence @covey_act "
     "pane_width pane_height cursor_x cursor_y cursor_flag pane_in_mode pane_input_off alternate_on "
-    "window_activity history_size @covey_spec pane_title"
+    "window_activity history_size pane_current_command @covey_spec pane_title"
 ).split()
 FORMAT = " ".join(f"#{{{name}}}" for name in FIELDS)
 
@@ -82,6 +82,7 @@ def _pane(row: dict[str, str]) -> Pane:
         active_at=float(row["window_activity"] or 0),
         progress=f"{row['history_size']}.{row['cursor_x']}.{row['cursor_y']}",
         title=row["pane_title"],
+        command=row["pane_current_command"],
     )
 
 
@@ -130,4 +131,14 @@ def _shell(spec: Spec, epoch: int, verdict: Verdict, since: str, queued: int) ->
         guessed=spec.guessed,
         argv=spec.argv,
         conversation=spec.conversation,
+        options=spec.options,
     )
+
+
+def event(old: Session | None, view: Session) -> str:
+    """The name of the news that this is how a session is now, where it was so before."""
+    if old is None:
+        return "Opened"
+    if (old.state, old.epoch) != (view.state, view.epoch):
+        return {"exited": "Exited", "lost": "Lost"}.get(view.state, "State")
+    return "Renamed" if old.name != view.name else "Changed"

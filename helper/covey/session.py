@@ -1,29 +1,33 @@
-"""One session's life: started, typed into, started again, ended. The only room that holds its lane."""
+"""One session's life: started, typed into, started again, ended."""
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import glob
 import shutil
 import sys
 import uuid
-from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from covey import answer, env
 from covey.agents import Profile
-from covey.errors import CoveyError, NotFound, Refused, Usage
-from covey.lane import Lane
+from covey.courier import Courier
+from covey.ending import Ended
+from covey.errors import CoveyError, LaneBusy, NotFound, Refused, Usage
+from covey.kin import Kin
+from covey.lane import WAIT_S, Lane
 from covey.models import Identity, Json, Pane, Receipt, Spec
-from covey.outbox import Outbox, Ticket
+from covey.outbox import Outbox
 from covey.place import Place
-from covey.process import Ended
-from covey.prompt import Delivery, Result
 from covey.store import Store
 from covey.tmux import panes, screen
 from covey.watch import Eyes
 
+PASS = 1.0  # seconds a kill or a respawn waits for the lane before it goes on behind its fence
+INTERRUPT_GAP = 0.3  # seconds between two key presses; faster ones are read as one
 HELPER = str(Path(__file__).resolve().parents[1])  # where the package lies, for agents that covey ships
 
 
@@ -37,6 +41,7 @@ class Kit:
     eyes: Eyes
     lanes: Path
     me: Identity
+    kin: Kin = field(default_factory=Kin)
 
 
 def arguments(spec: Spec, profile: Profile, *, resume: bool) -> list[str]:
@@ -95,7 +100,7 @@ async def stage_start(kit: Kit, spec: Spec, profile: Profile, caller: Mapping[st
     argv = arguments(spec, profile, resume=resume)
     if shutil.which(argv[0], path=values.get("PATH")) is None:
         raise Refused(f"the program {argv[0]} was not found", f"PATH is {values.get('PATH', '')}")
-    script = env.launcher(argv, spec.cwd, values, (*profile.env_unset, *spec.unset))
+    script = env.launcher(argv, spec.cwd, values, (*profile.env_unset, *spec.unset), nice=spec.options.get("nice", ""))
     return await asyncio.to_thread(kit.place.files.stage, f"{spec.id}.start.{uuid.uuid4().hex[:8]}", script)
 
 
@@ -115,16 +120,16 @@ async def resumable(kit: Kit, spec: Spec, profile: Profile, caller: Mapping[str,
 
 async def end_processes(kit: Kit, pane: Pane, profile: Profile) -> Ended:
     """End everything that belongs to the pane's agent, and prove it. What lives on is in the answer."""
-    root = Identity(pane.pid, 0, kit.me.host)
+    root = kit.kin.root(pane.spec.id, pane.pid) or Identity(pane.pid, 0, kit.me.host)
     if not pane.dead:
         root = kit.place.processes.identify(pane.pid) or root
-    ended: Ended = await kit.place.processes.end(root, mark=pane.spec.id, grace=profile.grace)
-    return ended
+    seen = kit.kin.seen(pane.spec.id)
+    return await kit.place.processes.end(root, mark=pane.spec.id, grace=profile.grace, seen=seen, spare=profile.spare)
 
 
-def lane(kit: Kit, session: str) -> Lane:
+def lane(kit: Kit, session: str, timeout: float = WAIT_S) -> Lane:
     """Who types into that session, or (``fleet``) who opens, names and ends."""
-    return Lane(kit.lanes, session, me=kit.me, alive=kit.place.processes.alive)
+    return Lane(kit.lanes, session, me=kit.me, alive=kit.place.processes.alive, timeout=timeout)
 
 
 class Session:
@@ -139,95 +144,32 @@ class Session:
         self._kit = kit
         self.id = session
         self._find = find
-        self._lane = lane(kit, session)
-        self._waits: dict[str, tuple[Ticket, str]] = {}  # act -> what was pasted and waits unsent in the composer
-        self._task: asyncio.Task[None] | None = None
-        self._again = False
-        self.settled = told
+        self._told = told
+        self._courier = Courier(kit.place, kit.outbox, kit.eyes, lane(kit, session), session, find, told)
 
     def _profile(self, pane: Pane) -> Profile:
         return self._kit.eyes.profile(pane.spec.agent)
 
+    async def take(self, act: str, epoch: int, text: str, options: Json, *, stripped: int) -> Receipt:
+        """Commit a prompt to the store, in its writer's order, and see to its delivery."""
+        return await self._courier.take(act, epoch, text, options, stripped=stripped)
+
     def kick(self) -> None:
-        """Deliver what is due, lowest ticket first, whoever wrote it; what was held is tried again."""
-        self._again = True
-        if self._task is None or self._task.done():
-            self._task = asyncio.create_task(self._drain(), name=f"lane-{self.id}")
+        """Deliver what is due; what was held is tried again."""
+        self._courier.kick()
 
-    async def _drain(self) -> None:
-        outbox = self._kit.outbox
-        while self._again:
-            self._again = False
-            async with self._lane:
-                await self._take_up()
-                while not self._waits and (pending := await asyncio.to_thread(outbox.pending, self.id)):
-                    if pending[0].typer or (await self._deliver(pending[0])).outcome == "held":
-                        break
-
-    async def _take_up(self) -> None:
-        """Go on with what waits unsent in the composer, and settle what a dead helper left."""
-        outbox = self._kit.outbox
-        held = "" if self._waits else self.id
-        for receipt in await asyncio.to_thread(outbox.recover, self._kit.place.processes.alive, held):
-            self.settled(receipt)
-        for ticket, draft in list(self._waits.values()):
-            await self._deliver(ticket, draft)
-
-    async def _deliver(self, ticket: Ticket, draft: str | None = None) -> Receipt:
-        try:
-            result = await self._attempt(ticket, draft)
-        except NotFound as error:
-            result = Result("failed", error.message)
-        self._waits.pop(ticket.act, None)
-        outbox = self._kit.outbox
-        if result.outcome == "held" and result.draft is not None:
-            self._waits[ticket.act] = (ticket, result.draft)
-            receipt = replace(await asyncio.to_thread(outbox.receipt, ticket.act), outcome="held", reason=result.reason)
-        elif result.outcome == "held":
-            receipt = await asyncio.to_thread(outbox.hold, ticket.row, result.reason)
-        else:
-            receipt = await asyncio.to_thread(outbox.settle, ticket.row, result.outcome, result.reason)
-        self._kit.place.files.remove(ticket.act)
-        self.settled(receipt)
-        return receipt
-
-    async def _attempt(self, ticket: Ticket, draft: str | None) -> Result:
-        pane = await self._find(self.id)
-        if ticket.epoch and ticket.epoch != pane.epoch:
-            return Result("dropped", f"it was meant for start {ticket.epoch}; this is start {pane.epoch}")
-        profile = self._profile(pane)
-        delivery = Delivery(
-            server=self._kit.place.wire,
-            profile=profile,
-            pane=pane,
-            act=ticket.act,
-            stage=lambda name, data: asyncio.to_thread(self._kit.place.files.stage, name, data),
-            begin=lambda: self._begin(ticket),
-            verdict=self._kit.eyes.judge,
-            alive=self._alive,
-            canonical=lambda: asyncio.to_thread(self._kit.place.processes.canonical, pane.pid),
-            submit=ticket.options.get("submit", True),
-            when=ticket.options.get("when") or ("now" if profile.queues_itself else "idle"),
-            force=ticket.options.get("force", False),
-        )
-        return await delivery.run(draft)
-
-    async def _begin(self, ticket: Ticket) -> str:
-        """Commit that typing starts; answers the text as it is to be typed, for it may have been edited."""
-        if ticket.outcome == "held":
-            await asyncio.to_thread(self._kit.outbox.release, ticket.row)
-        return (await asyncio.to_thread(self._kit.outbox.typing, ticket.row)).text
-
-    async def _alive(self) -> bool:
-        try:
-            return not (await self._find(self.id)).dead
-        except NotFound:
-            return False
+    @contextlib.asynccontextmanager
+    async def _passing(self) -> AsyncIterator[None]:
+        """Hold the lane, or after ``PASS`` seconds go on without it: behind a raised fence no holder types any more."""
+        async with contextlib.AsyncExitStack() as stack:
+            with contextlib.suppress(LaneBusy):
+                await stack.enter_async_context(lane(self._kit, self.id, timeout=PASS))
+            yield
 
     async def respawn(self, spec: Spec, caller: Mapping[str, str], *, fresh: bool, from_epoch: int | None) -> bool:
         """Start the agent again in its pane. False when somebody did so meanwhile (the epoch moved on)."""
-        pane = await panes.raise_fence(self._kit.place.wire, await self._find(self.id))
-        async with self._lane:
+        await panes.raise_fence(self._kit.place.wire, await self._find(self.id))
+        async with self._passing():
             pane = await self._find(self.id)
             if from_epoch is not None and pane.epoch != from_epoch:
                 return False
@@ -243,7 +185,7 @@ class Session:
             await panes.respawn(self._kit.place.wire, pane, spec, script)
             await asyncio.to_thread(self._kit.store.save_session, spec, pane.epoch + 1)
             for receipt in await asyncio.to_thread(self._kit.outbox.drop_older, self.id, pane.epoch + 1):
-                self.settled(receipt)
+                self._told(receipt)
         return True
 
     async def _dead_pane(self) -> Pane:
@@ -258,7 +200,7 @@ class Session:
     async def kill(self) -> Ended:
         """End the agent with all that belongs to it, then the tmux session; staged files go when all is gone."""
         pane = await panes.raise_fence(self._kit.place.wire, await self._find(self.id))
-        async with self._lane:
+        async with self._passing():
             ended = await end_processes(self._kit, pane, self._profile(pane))
             if not ended.survivors:
                 await panes.kill(self._kit.place.wire, pane)
@@ -276,24 +218,25 @@ class Session:
         steps = self._profile(pane).interrupt
         if not steps:
             raise Usage(f"{pane.spec.agent} has no interrupt keys", "attach, and press them yourself")
-        for keys in steps:
+        for number, keys in enumerate(steps):
+            await asyncio.sleep(INTERRUPT_GAP if number else 0)
             await panes.keys(self._kit.place.wire, pane, *keys)
 
     async def answer(self, choice: str) -> Json:
         """Choose an option of the dialog that is on the screen, by its words; passes what is held by it."""
-        async with self._lane:
-            pane = await self._find(self.id)
+        pane = await self._find(self.id)
 
-            async def read() -> screen.Screen:
-                (shot,) = await panes.capture(self._kit.place.wire, pane.pane)
-                if shot is None:
-                    raise NotFound("the session's pane is gone")
-                return screen.parse(shot.ansi, shot.cols)
+        async def read() -> screen.Screen:
+            (shot,) = await panes.capture(self._kit.place.wire, pane.pane)
+            if shot is None:
+                raise NotFound("the session's pane is gone")
+            return screen.parse(shot.ansi, shot.cols)
 
-            return await answer.choose(answer.Desk(self._kit.place.wire, pane, self._profile(pane), read), choice)
+        desk = answer.Desk(self._kit.place.wire, pane, self._profile(pane), read)
+        await desk.dialog()  # without one nobody need wait for the lane
+        async with lane(self._kit, self.id):
+            return await answer.choose(desk, choice)
 
     async def stop(self) -> None:
-        """Leave the lane; what is being typed is finished first."""
-        if self._task is not None and not self._task.done():
-            await asyncio.wait([self._task], timeout=1.0)
-            self._task.cancel()
+        """Leave the lane; what is being typed is finished first, or left to a successor."""
+        await self._courier.stop()

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import uuid
 from dataclasses import asdict, replace
 
 from covey import prompt
+from covey.agents import Profile
 from covey.asking import addressed, one_of
 from covey.errors import Refused
 from covey.helper import Helper
@@ -28,12 +30,16 @@ async def send(
     when: str = "",
     force: bool = False,
     raw: bool = False,
+    as_file: bool = False,
     wait: float = SEND_PATIENCE,
 ) -> Json:
-    """Deliver a prompt exactly once. The answer is its receipt once it is final or held, or after ``wait`` seconds."""
+    """Deliver a prompt exactly once. The answer is its receipt once it is final or held, or after ``wait`` seconds.
+
+    ``as_file`` puts the text into a private file that goes with the session, and sends a reference to it.
+    """
     view = await addressed(helper, name)
-    options = {"submit": submit, "when": one_of("when", when, ("", "now", "idle")), "force": force}
-    receipt = await queue_prompt(helper, view, text, act or uuid.uuid4().hex, options, raw=raw)
+    options = {"submit": submit, "when": one_of("when", when, ("", "now", "idle")), "force": force, "raw": raw}
+    receipt = await queue_prompt(helper, view, text, act or uuid.uuid4().hex, options, as_file=as_file)
     if view.settled and receipt.outcome != "refused":
         await helper.keeper.change(view.id, settled=False)  # there is work again
     if receipt.outcome not in FINAL:
@@ -42,21 +48,35 @@ async def send(
 
 
 async def queue_prompt(
-    helper: Helper, view: Session, text: str, act: str, options: Json, *, raw: bool = False
+    helper: Helper, view: Session, text: str, act: str, options: Json, *, as_file: bool = False
 ) -> Receipt:
     """Commit a send to the store and start its delivery; what cannot arrive is refused by a receipt."""
     clean = prompt.sanitise(text)
     profile = helper.eyes.profile(view.agent)
     try:
-        prompt.check(clean, profile)
-        typed = clean.text if raw else prompt.plain(clean.text, profile)
+        _is_there(view)
+        typed = await _referred(helper, view, clean, act, profile) if as_file else clean
+        typed = prompt.typed(typed, profile, raw=options.get("raw", False))
     except Refused as error:
         reason = f"{error.message}; {error.hint}" if error.hint else error.message
         return Receipt(act, view.id, view.epoch, "refused", reason, prompt.size(clean.text), clean.stripped)
-    where = (act, view.id, view.epoch, "send", typed, options, helper.kit.me)
-    receipt = await asyncio.to_thread(helper.outbox.put, *where, stripped=clean.stripped)
-    helper.fleet.session(view.id).kick()
-    return receipt
+    return await helper.fleet.session(view.id).take(act, view.epoch, typed.text, options, stripped=typed.stripped)
+
+
+def _is_there(view: Session) -> None:
+    if view.state == "lost":
+        raise Refused("the session was lost with its tmux server", "respawn it first")
+
+
+async def _referred(helper: Helper, view: Session, clean: prompt.Clean, act: str, profile: Profile) -> prompt.Clean:
+    """The words that make the agent read the text from a file. The same act again refers to the same file."""
+    if not clean.text.strip():
+        return clean
+    name, files = f"{view.id}.prompt.{act}", helper.place.files
+    words = prompt.reference(files.directory / name, profile)
+    with contextlib.suppress(FileExistsError):
+        await asyncio.to_thread(files.stage, name, clean.text.encode("utf-8"))
+    return replace(clean, text=words)
 
 
 async def broadcast(helper: Helper, names: list[str], text: str) -> list[Json]:
@@ -103,9 +123,12 @@ async def queue(helper: Helper, name: str) -> list[Json]:
 
 
 async def edit(helper: Helper, act: str, text: str) -> Json:
-    """Replace the text of a prompt that nobody has begun to type."""
-    clean = prompt.sanitise(text)
-    return (await asyncio.to_thread(helper.outbox.edit, act, clean.text)).to_json()
+    """Replace the text of a prompt that nobody has begun to type, by the same rules as ``send``."""
+    known = await asyncio.to_thread(helper.outbox.ticket, act)
+    view = await addressed(helper, known.session)
+    profile = helper.eyes.profile(view.agent)
+    typed = prompt.typed(prompt.sanitise(text), profile, raw=known.options.get("raw", False))
+    return (await asyncio.to_thread(helper.outbox.edit, act, typed.text)).to_json()
 
 
 async def cancel(helper: Helper, act: str) -> Json:

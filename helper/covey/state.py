@@ -74,7 +74,9 @@ def dialog(screen: Screen, profile: Profile) -> Dialog | None:
 def ready(evidence: Evidence, profile: Profile) -> bool:
     """Whether a new agent takes its first prompt now: idle by evidence, on a screen that stands still."""
     still = evidence.changed_ago is None or evidence.changed_ago >= profile.ready.quiet
-    return still and judge(evidence, profile).state == "idle"
+    patient = (evidence.changed_ago or 0.0) >= profile.ready.patience
+    titled = not profile.ready.late_title or patient or _own_title(evidence, profile)
+    return still and titled and judge(evidence, profile).state == "idle"
 
 
 def _dialog(screen: Screen, box: composers.Box | None, profile: Profile) -> Dialog | None:
@@ -82,7 +84,9 @@ def _dialog(screen: Screen, box: composers.Box | None, profile: Profile) -> Dial
         return dialogs.find(screen)
     below = [row for row in screen.lines[box.bottom + 1 :] if row.strip()]
     lined = profile.composer is not None and profile.composer.kind == "line"
-    return dialogs.find(screen, box.top if lined or dialogs.hint(below) else box.bottom + 1)
+    if lined:
+        return dialogs.find(screen, dialogs.block(screen, box.top))
+    return dialogs.find(screen, box.top if dialogs.hint(below) else box.bottom + 1)
 
 
 def _blocked(view: View, evidence: Evidence, profile: Profile) -> Verdict | None:

@@ -170,8 +170,11 @@ class Store:
 
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
-        """Hold the file for writing: all that is done in the block is on disk after it, or nothing is."""
+        """Hold the file for writing: all that is done in the block, by this thread, is on disk after it, or nothing."""
         with self._connected() as db:
+            if db.in_transaction:  # a part of a greater one: the lock is this thread's
+                yield db
+                return
             db.execute("BEGIN IMMEDIATE")
             try:
                 yield db

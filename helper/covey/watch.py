@@ -6,9 +6,10 @@ import socket
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import partial
 
-from covey import process, state
+from covey import deaths, process, state
 from covey.agents import Catalog, Profile
 from covey.errors import Usage
 from covey.models import Identity, Pane, Verdict
@@ -17,20 +18,24 @@ from covey.tmux.server import Server
 
 SUBSCRIPTION = "covey::#{S:#{W:#{P:#{pane_id}#{pane_dead}#{window_activity}#{cursor_x}.#{cursor_y}#{pane_title}}}}"
 CONFIRM = 0.15  # seconds a pause in work must last before it is an end of work: agents clear and redraw
+LOOK_PAUSE, PANE_PAUSE = 0.15, 0.02  # seconds between looks while something may change, and more for each such pane
+UPTAKE = 1.0  # seconds an agent may take to show that it works on what was submitted
+GREETING = 60.0  # seconds after it was opened in which a session may still be starting
 _BELLS = frozenset(
     "window-renamed subscription-changed sessions-changed unlinked-window-close window-close exit lost".split()
 )
 
 
 UNREAD = Verdict("unknown", "not-read")
+SUBMITTED = "just-submitted"  # the rule by which an idle screen is one of work
 
 
 class Bells:
     """Everything that may mean news: tmux's notices, and the deaths of panes' processes."""
 
-    def __init__(self, ring: Callable[[], None]) -> None:
-        self._ring = ring
-        self._deaths = process.Deaths()
+    def __init__(self, ring: Callable[[], None], death: Callable[[], None]) -> None:
+        self._ring, self._death = ring, death
+        self._deaths = deaths.Deaths()
         self._followed: dict[int, Identity] = {}
 
     def notice(self, name: str, _rest: str) -> None:
@@ -50,7 +55,7 @@ class Bells:
 
     def _died(self, pid: int) -> None:
         self._followed.pop(pid, None)
-        self._ring()
+        self._death()
 
     def close(self) -> None:
         self._deaths.close()
@@ -63,10 +68,14 @@ class Sight:
     epoch: int
     key: tuple[object, ...] = ()
     shot: screen.Screen | None = None
+    drawn: tuple[str, int] = ("", 0)  # what ``shot`` was parsed from, with its width
+    active_at: float = 0.0  # seconds since 1970 of the last output, in whole seconds
     changed_at: float = 0.0  # seconds since 1970
     read_at: float = 0.0
     verdict: Verdict = UNREAD
     doubt_since: float = 0.0
+    submitted_at: float = 0.0  # seconds since 1970 of a prompt whose work was not seen yet
+    started: bool = False  # it was seen idle or at work: what it shows from now on is no greeting
 
 
 class Eyes:
@@ -96,13 +105,24 @@ class Eyes:
         shots = await panes.capture(self._server, *(pane.pane for pane in stale), colours=True)
         for pane, shot in zip(stale, shots, strict=True):
             if shot is not None:
-                self.saw(pane, screen.parse(shot.ansi, shot.cols))
+                self.saw(pane, self._parsed(pane, shot))
         for pane in found:
             self._conclude(pane)
 
+    def _parsed(self, pane: Pane, shot: panes.Shot) -> screen.Screen:
+        """The screen of a shot; parsed anew only where it is not what was read last."""
+        sight = self.seen[pane.spec.id]
+        if sight.shot is None or sight.drawn != (shot.ansi, shot.cols):
+            sight.drawn = (shot.ansi, shot.cols)
+            return screen.parse(shot.ansi, shot.cols)
+        return sight.shot
+
     def _sight(self, pane: Pane) -> Sight:
         old = self.seen.get(pane.spec.id)
-        return old if old and old.epoch == pane.epoch else Sight(pane.epoch, changed_at=pane.active_at)
+        if old and old.epoch == pane.epoch:
+            return old
+        fresh = old is not None or (pane.epoch == 1 and _age(pane) < GREETING)
+        return Sight(pane.epoch, changed_at=pane.active_at, started=not fresh)
 
     def _stale(self, pane: Pane) -> bool:
         """Whether the pane may show something else than at the last reading: activity is known to a second only."""
@@ -115,18 +135,35 @@ class Eyes:
 
     def saw(self, pane: Pane, shot: screen.Screen) -> None:
         """Remember a screen that was read, by whomever."""
-        sight = self.seen.setdefault(pane.spec.id, Sight(pane.epoch, changed_at=pane.active_at))
+        sight = self.seen.setdefault(pane.spec.id, self._sight(pane))
         if sight.shot is not None and sight.shot.lines != shot.lines:
             sight.changed_at = time.time()
-        sight.shot, sight.key, sight.read_at = shot, self._key(pane), time.time()
+        sight.shot, sight.key, sight.read_at, sight.active_at = shot, self._key(pane), time.time(), pane.active_at
+
+    def submitted(self, session: str) -> None:
+        """A prompt was just submitted: for a moment, an idle screen only means that the work has not begun."""
+        if sight := self.seen.get(session):
+            sight.submitted_at = time.time()
 
     def judge(self, pane: Pane, shot: screen.Screen | None) -> Verdict:
-        """The state that this screen shows of this pane, by the profile of its agent."""
-        sight = self.seen.get(pane.spec.id)
-        still = time.time() - sight.changed_at if sight and sight.changed_at else None
+        """The state that this screen shows of this pane, by the profile of its agent.
+
+        A new agent is idle once its screen stands still: most paint their composer before they listen to it, or
+        before they ask their first question.
+        """
+        sight = self._sight(pane)
+        still = time.time() - sight.changed_at if sight.changed_at else None
+        if shot is not None and sight.shot is not None and sight.shot.lines != shot.lines:
+            still = 0.0
         own_title = pane.title not in ("", self._host)
         evidence = state.Evidence(shot, pane.title, pane.dead, pane.exit if pane.dead else None, still, own_title)
-        return state.judge(evidence, self.profile(pane.spec.agent))
+        profile = self.profile(pane.spec.agent)
+        verdict = state.judge(evidence, profile)
+        if verdict.state == "idle" and not sight.started and not state.ready(evidence, profile):
+            return Verdict("starting", "not-still", verdict.excerpt)
+        if verdict.state == "idle" and time.time() - sight.submitted_at < UPTAKE:
+            return Verdict("working", SUBMITTED, verdict.excerpt)
+        return verdict
 
     def _conclude(self, pane: Pane) -> None:
         sight = self.seen[pane.spec.id]
@@ -136,14 +173,32 @@ class Eyes:
             if time.time() - sight.doubt_since < CONFIRM:
                 return
         sight.doubt_since = 0.0
+        sight.started = sight.started or verdict.state in ("idle", "working")
+        if verdict.rule != SUBMITTED:
+            sight.submitted_at = 0.0
         sight.verdict = verdict
 
-    def unsettled(self) -> bool:
-        """Whether time alone may change a verdict: something is starting, or a pause in work is not confirmed."""
-        return any(s.doubt_since or s.verdict.state == "starting" for s in self.seen.values())
+    def pause(self, most: float) -> float:
+        """Seconds to the next look if no bell rings: few while something may change, for tmux tells seconds only.
+
+        Something may where an agent starts, works or pauses, and where output came in the second of the last look.
+        The more such panes there are, the longer: a look reads all of them.
+        """
+        restless = sum(map(_restless, self.seen.values()))
+        return min(most, LOOK_PAUSE + restless * PANE_PAUSE) if restless else most
 
     def last_line(self, session: str) -> str:
         """The last row with something on it."""
         sight = self.seen.get(session)
         rows = [row.strip() for row in sight.shot.lines if row.strip()] if sight and sight.shot else []
         return rows[-1][:200] if rows else ""
+
+
+def _restless(sight: Sight) -> bool:
+    waits = bool(sight.doubt_since or sight.submitted_at) or sight.verdict.state in ("starting", "working")
+    return waits or sight.read_at <= sight.active_at + 1
+
+
+def _age(pane: Pane) -> float:
+    """Seconds since the session was opened."""
+    return (datetime.now(UTC) - datetime.fromisoformat(pane.spec.created)).total_seconds()

@@ -12,7 +12,7 @@ local M = {}
 ---@field line1 integer
 ---@field line2 integer
 
----@alias covey.Kind "session"|"agent"|"directory"|"free"|string[] What a word may be.
+---@alias covey.Kind "session"|"agent"|"directory"|"prompt"|"free"|string[] What a word may be.
 
 ---@class covey.Command
 ---@field desc string
@@ -20,121 +20,19 @@ local M = {}
 ---@field args? covey.Kind[] Kinds of the words in order.
 ---@field keys? table<string, covey.Kind> Kinds of `name=value`.
 ---@field raw? integer How many words are read; the rest is text as it was typed.
+---@field text? covey.Kind What that text may be.
 ---@field bang? string What the bang does.
 ---@field range? boolean Takes a range.
 ---@field count? boolean Takes a count.
 
-local ON_EXIT = { "keep", "reap", "settled" }
-local RESTART = { "never", "on_failure", "always" }
 local STYLES = { "float", "split", "vsplit", "tab" }
 local CHOICES = { "yes", "no", "1", "2", "3" }
-local STARTING = {
-  name = "free",
-  agent = "agent",
-  cwd = "directory",
-  cmd = "free",
-  prompt = "free",
-  on_exit = ON_EXIT,
-  restart = RESTART,
-  env = "free",
-}
 
---- A callback that tells an error, or how the result reads.
----@param reads? fun(result: any): string[]
----@return covey.Callback
-local function telling(reads)
-  return function(err, result)
-    if err then
-      require("covey.notify").error(err)
-    elseif reads then
-      require("covey.notify").print(reads(result))
-    end
-  end
-end
+local recipe = require("covey.recipe")
+local telling, named, with_last = recipe.telling, recipe.named, recipe.with_last
 
 local function covey()
   return require("covey")
-end
-
---- A verb with one optional NAME and nothing else.
-local function named(desc, verb, reads, more)
-  return vim.tbl_extend("force", {
-    desc = desc,
-    args = { "session" },
-    run = function(context)
-      covey()[verb]({ name = context.words.list[1] }, telling(reads))
-    end,
-  }, more or {})
-end
-
---- A verb with an optional NAME before its last word.
-local function with_last(desc, verb, field, kind, reads)
-  return {
-    desc = desc,
-    args = { "session", kind },
-    run = function(context)
-      local given = context.words.list
-      if #given == 0 then
-        return ("say which: :Covey %s [NAME] %s"):format(verb, field:upper())
-      end
-      covey()[verb]({ name = given[2] and given[1], [field] = given[2] or given[1] }, telling(reads))
-    end,
-  }
-end
-
---- A verb that moves to another session, by a count.
-local function moving(desc, verb)
-  return {
-    desc = desc,
-    count = true,
-    args = { "free" },
-    run = function(context)
-      local count = context.range > 0 and context.line2 or tonumber(context.words.list[1])
-      covey()[verb]({ count = count or 1 })
-    end,
-  }
-end
-
-local function bare(desc, verb, reads)
-  return {
-    desc = desc,
-    run = function()
-      covey()[verb]({}, reads and telling(reads))
-    end,
-  }
-end
-
---- The options of a verb that starts a session; a sentence if there is a word too many.
-local function start_options(given)
-  local opts = vim.deepcopy(given.named)
-  if #given.list > 1 or (#given.list == 1 and opts.agent) then
-    return nil, ("one agent only, not %q; quote a value with spaces in it"):format(given.list[#given.list])
-  end
-  opts.agent = opts.agent or given.list[1]
-  opts.cmd = given.argv or (opts.cmd and (words.split(opts.cmd)))
-  opts.env = given.env
-  return opts
-end
-
-local function starting(desc, verb, what)
-  return {
-    desc = desc,
-    args = { "agent" },
-    keys = STARTING,
-    bang = "attaches to it as well",
-    run = function(context)
-      local opts, wrong = start_options(context.words)
-      if not opts then
-        return wrong
-      end
-      covey()[verb](opts, function(err, session)
-        telling(report.did(what))(err, session)
-        if session and context.bang then
-          covey().attach(session.id)
-        end
-      end)
-    end,
-  }
 end
 
 --- How a receipt reads; what went wrong is a notice already.
@@ -147,11 +45,32 @@ local function text_of(context, typed)
   return typed ~= "" and typed or (context.range > 0 and require("covey.context").range(context)) or ""
 end
 
+--- A text that is `@name` and nothing else, where the library has a prompt of that name.
+local function template_of(typed)
+  local name = vim.trim(typed):match("^@(%S+)$")
+  return name and require("covey.library").has(name) and name or nil
+end
+
+--- `:Covey send`: a prompt of the library, else the words as they are, else the range.
+local function send(context)
+  local name, typed = words.head(context.args)
+  local opts = { name = name ~= "" and name or nil, submit = not context.bang, template = template_of(typed) }
+  if opts.template then
+    opts.selection = context.range > 0 and require("covey.context").range(context) or nil
+  else
+    opts.text = text_of(context, typed)
+  end
+  if opts.text == "" then
+    return "nothing to send: :Covey send NAME TEXT, or with a range"
+  end
+  covey().send(opts, telling(told_receipt))
+end
+
 ---@type table<string, covey.Command>
 M.verbs = {
-  open = starting("start an agent", "open", "opened"),
-  ensure = starting("start an agent unless that name lives", "ensure", "here is"),
-  run = starting("start an agent for one task", "run", "started"),
+  open = recipe.starting("start an agent", "open", "opened"),
+  ensure = recipe.starting("start an agent unless that name lives", "ensure", "here is"),
+  run = recipe.starting("start an agent for one task", "run", "started"),
   name = with_last("give a session another name", "rename", "new", "free", report.did("renamed to")),
   rename = with_last("give a session another name", "rename", "new", "free", report.did("renamed to")),
   list = {
@@ -160,8 +79,8 @@ M.verbs = {
       covey().list({}, telling(report.sessions))
     end,
   },
-  board = bare("the fleet in a buffer", "board"),
-  pick = bare("choose a session and attach to it", "pick"),
+  board = recipe.bare("the fleet in a buffer", "board"),
+  pick = recipe.bare("choose a session and attach to it", "pick"),
   preview = named("watch a session", "preview"),
   attach = {
     desc = "type into a session",
@@ -175,16 +94,19 @@ M.verbs = {
     desc = "send a prompt",
     args = { "session" },
     raw = 1,
+    text = "prompt",
     range = true,
     bang = "pastes without Enter",
+    run = send,
+  },
+  paste = {
+    desc = "paste a range or a register without Enter",
+    args = { "session", "free" },
+    range = true,
     run = function(context)
-      local name, typed = words.head(context.args)
-      local text = text_of(context, typed)
-      if text == "" then
-        return "nothing to send: :Covey send NAME TEXT, or with a range"
-      end
-      local opts = { name = name ~= "" and name or nil, text = text, submit = not context.bang }
-      covey().send(opts, telling(told_receipt))
+      local given = context.words.list
+      local text = context.range > 0 and require("covey.context").range(context) or nil
+      covey().paste({ name = given[1], text = text, register = given[2] }, telling(told_receipt))
     end,
   },
   broadcast = {
@@ -199,7 +121,20 @@ M.verbs = {
       covey().broadcast({ text = text }, telling(report.table_of({ "session", "outcome", "reason" }, "no session")))
     end,
   },
-  prompt = named("write a prompt in a buffer", "prompt"),
+  prompt = {
+    desc = "write a prompt in a buffer",
+    args = { "session", "prompt" },
+    range = true,
+    run = function(context)
+      local given = context.words.list
+      local template = (given[2] or ""):match("^@(%S+)$")
+      if given[2] and not template then
+        return "a prompt of the library is written @NAME"
+      end
+      local selection = context.range > 0 and require("covey.context").range(context) or nil
+      covey().prompt({ name = given[1], template = template, selection = selection }, telling())
+    end,
+  },
   respawn = {
     desc = "start the agent again in its place",
     args = { "session" },
@@ -212,6 +147,8 @@ M.verbs = {
     end,
   },
   kill = named("end a session", "kill", report.killed),
+  delete = named("end a session and forget what was sent to it", "delete", report.killed),
+  reset = named("start the agent anew, its conversation forgotten", "reset", report.did("started anew")),
   reap = {
     desc = "what a sweep would end",
     bang = "ends it",
@@ -227,12 +164,40 @@ M.verbs = {
       covey().keep({ name = context.words.list[1], on = not context.bang }, telling())
     end,
   }),
+  mute = named("say nothing of a session", "mute", nil, {
+    bang = "speaks of it again",
+    run = function(context)
+      covey().mute({ name = context.words.list[1], on = not context.bang }, telling())
+    end,
+  }),
+  changed = named("files changed since its last prompt", "changed", report.files),
   settle = named("the work of a session is done", "settle"),
   adopt = named("become the owner of a session", "adopt"),
-  next = moving("attach to the next session", "next"),
-  prev = moving("attach to the previous session", "prev"),
-  last = bare("attach to the session before this one", "last"),
-  queue = named("prompts that wait", "queue", report.table_of({ "act", "outcome", "reason", "text" }, "nothing waits")),
+  attention = {
+    desc = "attach to who has waited longest for you",
+    count = true,
+    args = { "free" },
+    bang = "looks only",
+    run = function(context)
+      local count = context.range > 0 and context.line2 or tonumber(context.words.list[1])
+      covey().attention({ count = count or 1, preview = context.bang })
+    end,
+  },
+  next = recipe.moving("attach to the next session", "next"),
+  prev = recipe.moving("attach to the previous session", "prev"),
+  last = recipe.bare("attach to the session before this one", "last"),
+  queue = named("prompts that wait", "queue", report.waiting),
+  edit = {
+    desc = "replace the text of a prompt that waits",
+    raw = 1,
+    run = function(context)
+      local act, text = words.head(context.args)
+      if act == "" or text == "" then
+        return "say which and what: :Covey edit ID TEXT; :Covey queue lists them"
+      end
+      covey().edit({ act = act, text = text }, telling(report.receipt))
+    end,
+  },
   cancel = {
     desc = "take back a prompt",
     args = { "free" },
@@ -245,8 +210,8 @@ M.verbs = {
   },
   log = named("what was done with a session", "log", report.story),
   explain = named("why a session is in its state", "explain", report.explained),
-  agents = bare("the agents covey knows", "agents", report.agents),
-  stats = bare("what each session costs", "stats", report.stats),
+  agents = recipe.bare("the agents covey knows", "agents", report.agents),
+  stats = recipe.bare("what each session costs", "stats", report.stats),
   restore = {
     desc = "what tmux lost",
     bang = "brings it back",
@@ -255,8 +220,8 @@ M.verbs = {
       covey().restore({ yes = context.bang }, telling(reads))
     end,
   },
-  install = bare("build the helper's own Python environment", "install"),
-  health = bare("check everything", "health"),
+  install = recipe.bare("build the helper's own Python environment", "install"),
+  health = recipe.bare("check everything", "health"),
 }
 
 ---@return string[]

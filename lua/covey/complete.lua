@@ -3,23 +3,6 @@ local words = require("covey.words")
 
 local M = {}
 
---- Until the helper has been asked for its profiles.
-local SHIPPED = { "aider", "claude", "codex", "custom", "gemini", "opencode", "pi", "shell", "standin" }
-
-local agents = nil ---@type string[]?
-
---- The names of the profiles; asked for once a helper runs, for the next time.
-local function agent_names()
-  if not agents and require("covey.rpc").status().ready then
-    require("covey.rpc").call("agents", {}, function(_, result)
-      agents = vim.tbl_map(function(agent)
-        return agent.name
-      end, result or {})
-    end)
-  end
-  return agents and #agents > 0 and agents or SHIPPED
-end
-
 local function session_names()
   local fleet = require("covey.fleet")
   if not fleet.connected() then
@@ -37,7 +20,11 @@ local function values(kind, lead)
   elseif kind == "session" then
     return vim.tbl_map(words.quote, session_names())
   elseif kind == "agent" then
-    return agent_names()
+    return require("covey.agents").names()
+  elseif kind == "prompt" then
+    return vim.tbl_map(function(name)
+      return "@" .. name
+    end, require("covey.library").names())
   elseif kind == "directory" then
     return vim.fn.getcompletion(lead, "dir")
   end
@@ -70,8 +57,10 @@ end
 local function arguments(command, before, lead)
   local given = words.sort((words.split(before)), command.keys or {})
   local key, value = lead:match("^([%a_]+)=(.*)$")
-  if given.argv or (command.raw and #given.list >= command.raw) then
+  if given.argv then
     return {}
+  elseif command.raw and #given.list >= command.raw then
+    return #given.list == command.raw and starting_with(lead, values(command.text, lead)) or {}
   elseif key and (command.keys or {})[key] then
     return vim.tbl_map(function(candidate)
       return key .. "=" .. candidate

@@ -13,6 +13,10 @@ local M = {}
 ---@field notify? covey.Notify
 ---@field keys? table<string, table<string, string|false>> Keys inside covey's own windows; false switches one off.
 ---@field agents_dir? string Directory of your own agent profiles; "" is `$XDG_CONFIG_HOME/covey/agents`.
+---@field prompts_dir? string Directory of your own prompts; "" is `stdpath("config")/covey/prompts` alone.
+---@field editor_bridge? boolean Whether `$EDITOR` of an agent leads back to this editor.
+---@field reload? boolean Whether buffers are reloaded when an agent changed their files.
+---@field picker? "auto"|"select"|"snacks"|"telescope"|"fzf-lua" What a session is chosen with.
 ---@field log_level? "debug"|"info"|"warn"|"error"
 ---@field history_limit? integer Lines of scrollback that tmux keeps for a session.
 
@@ -52,7 +56,7 @@ local defaults = {
       close = "q",
       help = "g?",
     },
-    prompt = { submit = "<C-s>", older = "[h", newer = "]h" },
+    prompt = { submit = "<C-s>", older = "[h", newer = "]h", help = "g?" },
     board = {
       attach = "<CR>",
       preview = "p",
@@ -64,12 +68,28 @@ local defaults = {
       settle = "S",
       interrupt = "I",
       answer = "a",
+      delete = "gD",
+      reset = "gR",
+      adopt = "A",
+      mute = "m",
+      explain = "e",
+      log = "L",
+      queue = "Q",
+      changed = "c",
+      open = "o",
+      group = "gp",
+      fold = "za",
+      costs = "C",
       filter = "/",
       close = "q",
       help = "g?",
     },
   },
   agents_dir = "",
+  prompts_dir = "",
+  editor_bridge = false,
+  reload = true,
+  picker = "auto",
   log_level = "info",
   history_limit = 10000,
 }
@@ -148,6 +168,10 @@ local checks = {
   { "keys.prompt.*", is_key },
   { "keys.board.*", is_key },
   { "agents_dir", of_type("string") },
+  { "prompts_dir", of_type("string") },
+  { "editor_bridge", of_type("boolean") },
+  { "reload", of_type("boolean") },
+  { "picker", one_of("auto", "select", "snacks", "telescope", "fzf-lua") },
   { "log_level", one_of("debug", "info", "warn", "error") },
   { "history_limit", between(0, 1000000) },
 }
@@ -206,6 +230,11 @@ local function load()
   local problems = {}
   local config = merge(defaults, from_global(problems), "", problems)
   config = merge(config, given or {}, "", problems)
+  local project = require("covey.project").current()
+  if project then
+    config = merge(config, project.opts, "", problems)
+    vim.list_extend(problems, project.problems)
+  end
   table.sort(problems)
   return { config = config, problems = problems }
 end
@@ -231,6 +260,16 @@ function M.setup(opts)
   if type(given) ~= "table" then
     given = {}
     require("covey.notify").warn("covey.setup() expects a table")
+  end
+end
+
+--- A person does something here: a project's own settings count from now on. What is wrong with them is told once.
+function M.enter()
+  if require("covey.project").look() then
+    current = nil
+    for _, problem in ipairs((require("covey.project").current() or { problems = {} }).problems) do
+      require("covey.notify").warn("covey: " .. problem)
+    end
   end
 end
 

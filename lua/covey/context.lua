@@ -35,21 +35,38 @@ function M.motion(kind)
   return M.between("'[", "']", ({ line = "V", char = "v", block = "\22" })[kind])
 end
 
---- The current file as a reference that agents understand, seen from `cwd` where it lies below it: `@lua/x.lua`, with
---- lines `@lua/x.lua#L3-L9`. nil for a buffer that is no file.
+--- How a file, and lines of it, are written for an agent: `@lua/x.lua#L3-L9`; `lua/x.lua:3-9` where its form is a bare
+--- path. Seen from `cwd` where the file lies below it.
+---@param name string the file's whole path
 ---@param cwd string
+---@param form? string as |covey-agents| has `reference` (default "@{path}")
+---@param first? integer
+---@param last? integer
+---@return string
+function M.written(name, cwd, form, first, last)
+  form = form or "@{path}"
+  local below = vim.fs.normalize(cwd):gsub("/$", "") .. "/"
+  local path = vim.startswith(name, below) and name:sub(#below + 1) or name
+  local marked = form:find("@", 1, true)
+  local one, several = marked and "#L%d" or ":%d", marked and "#L%d-L%d" or ":%d-%d"
+  local lines = first and (first == last and one:format(first) or several:format(first, last)) or ""
+  return (form:gsub("{path}", function()
+    return path .. lines
+  end))
+end
+
+--- The current file as a reference, as `written` has it; nil for a buffer that is no file.
+---@param cwd string
+---@param form? string
 ---@param first? integer
 ---@param last? integer
 ---@return string?
-function M.reference(cwd, first, last)
+function M.reference(cwd, form, first, last)
   local name = vim.api.nvim_buf_get_name(0)
   if name == "" or vim.bo.buftype ~= "" then
     return nil
   end
-  local below = vim.fs.normalize(cwd):gsub("/$", "") .. "/"
-  local path = vim.startswith(name, below) and name:sub(#below + 1) or name
-  local lines = first and (first == last and ("#L%d"):format(first) or ("#L%d-L%d"):format(first, last)) or ""
-  return "@" .. path .. lines
+  return M.written(name, cwd, form, first, last)
 end
 
 return M

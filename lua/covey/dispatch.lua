@@ -35,6 +35,7 @@ end
 --- Run what was typed.
 ---@param given { args: string, bang: boolean, range: integer, line1: integer, line2: integer }
 function M.run(given)
+  require("covey.config").enter()
   local verb, rest = words.first(given.args)
   local name = verb:gsub("!$", "")
   local known = command.verbs[name == "" and "board" or name]

@@ -45,7 +45,7 @@ local M = {}
 ---@field seq integer
 
 local GONE = { Reaped = true, Gone = true }
-local SILENT = { Changed = true, Frame = true, Notice = true }
+local SILENT = { Changed = true, Disconnected = true, Frame = true, Notice = true }
 
 local by_id = {} ---@type table<string, covey.Session>
 local sorted = {} ---@type covey.Session[]
@@ -137,7 +137,8 @@ local function guarded(what, fn, ...)
 end
 
 --- `User Covey<Event>` with `data`, and every subscriber.
-local function tell(event)
+---@param event covey.Event
+function M.tell(event)
   if not SILENT[event.event] then
     guarded("a User autocommand", vim.api.nvim_exec_autocmds, "User", {
       pattern = "Covey" .. event.event,
@@ -150,13 +151,39 @@ local function tell(event)
   end
 end
 
+--- Put one session in, with what this editor knows of it.
+local function put(session)
+  local attention = require("covey.attention")
+  attention.note(by_id[session.id], session)
+  session.flags = attention.flags(session)
+  by_id[session.id] = session
+end
+
 local function replace(sessions)
+  local before = by_id
   by_id = {}
   for _, session in ipairs(sessions) do
-    by_id[session.id] = session
+    by_id[session.id] = before[session.id]
+    put(session)
   end
   connected = true
   arrange()
+end
+
+--- Take in anew what this editor knows of a session.
+---@param id string
+function M.touch(id)
+  local session = by_id[id]
+  if session then
+    session = vim.tbl_extend("force", session, {})
+    session.flags = vim.tbl_filter(function(flag)
+      return flag ~= "unseen" and flag ~= "muted"
+    end, session.flags or {})
+    session.flags = require("covey.attention").flags(session)
+    by_id[id] = session
+    arrange()
+    M.tell({ event = "Changed", data = session, seq = 0 })
+  end
 end
 
 --- Take in one event (|covey-events|): the cache first, then who listens.
@@ -166,15 +193,20 @@ function M.apply(event)
     replace(event.data.sessions or {})
   elseif GONE[event.event] then
     by_id[event.data.id] = nil
+    require("covey.attention").forget(event.data.id)
+    require("covey.changes").forget(event.data.id)
     arrange()
   elseif event.event == "Receipt" then
     require("covey.notify").heard(event.data)
+    require("covey.changes").heard(event.data)
   else
-    by_id[event.data.id] = event.data
+    local before = by_id[event.data.id]
+    put(event.data)
     arrange()
-    require("covey.notify").event(event.event, event.data)
+    require("covey.notify").event(event.event, event.data, before)
+    require("covey.reload").heard(event.data, before)
   end
-  tell(event)
+  M.tell(event)
 end
 
 --- A snapshot that was asked for: as the event `Fleet`.
@@ -184,8 +216,22 @@ function M.snapshot(sessions)
 end
 
 --- The helper is gone. The last picture stays for completion; list() says that it is none of now.
-function M.disconnect()
+---@param reason? string
+function M.disconnect(reason)
   connected = false
+  M.tell({ event = "Disconnected", data = { reason = reason or "not connected" }, seq = 0 })
+end
+
+--- All sessions by name as they were last known, connected or not. Starts nothing.
+---@return covey.Session[] sessions not to be changed
+function M.all()
+  return sorted
+end
+
+--- The id of the session a person looked at last.
+---@return string?
+function M.current()
+  return shown[1]
 end
 
 --- Remember that a person looked at this session.

@@ -86,11 +86,14 @@ M.ensure = verb.starting("ensure")
 M.run = verb.starting("run")
 
 ---@class covey.SendOpts: covey.Named
----@field text string Sent as it is; nothing in it is expanded.
+---@field text? string Sent as it is; nothing in it is expanded.
+---@field template? string In its place: a prompt of the library (|covey-library|), its placeholders filled in.
+---@field selection? string What {selection} stands for in it.
 ---@field submit? boolean false pastes without Enter.
 ---@field when? string
 ---@field force? boolean Send over a half-typed draft.
 ---@field raw? boolean
+---@field as_file? boolean Send words that make the agent read the text from a file.
 ---@field act? string The act's id; asking twice with the same one is harmless.
 
 --- Send a prompt. The result is a receipt.
@@ -98,17 +101,20 @@ M.run = verb.starting("run")
 ---@param cb? covey.Callback
 function M.send(opts, cb)
   opts = verb.options(opts)
-  if not opts.text or opts.text == "" then
+  if opts.template then
+    return require("covey.sending").template(opts, cb)
+  elseif not opts.text or opts.text == "" then
     return verb.fail(cb, "usage", "there is nothing to send", "give a text or a range, or write it with :Covey prompt")
   end
-  local params = vim.tbl_extend("keep", opts, { submit = true, act = verb.new_act() })
-  require("covey.notify").expect(params.act)
-  verb.on_session("send")(params, cb or function(err, receipt)
-    require("covey.rpc").tell(err)
-    if receipt then
-      require("covey.notify").receipt(receipt)
-    end
-  end)
+  require("covey.sending").text(opts, cb)
+end
+
+--- Paste a text without Enter, by default what is in the register `register` ("" is the unnamed one).
+---@param opts? { name?: string, text?: string, register?: string }
+---@param cb? covey.Callback
+function M.paste(opts, cb)
+  opts = verb.options(opts)
+  M.send({ name = opts.name, text = opts.text or vim.fn.getreg(opts.register or ""), submit = false }, cb)
 end
 
 --- Send one text to several sessions, to all where `names` is absent. The result is a list of receipts.
@@ -121,7 +127,7 @@ end
 --- Start the agent again in its place: `fresh` forgets its conversation, `force` ends one that lives.
 ---@type fun(opts?: { name?: string, fresh?: boolean, force?: boolean }|string, cb?: covey.Callback)
 function M.respawn(opts, cb)
-  verb.on_session("respawn")(vim.tbl_extend("force", verb.options(opts), { environ = vim.fn.environ() }), cb)
+  verb.on_session("respawn")(vim.tbl_extend("force", verb.options(opts), { environ = verb.environ() }), cb)
 end
 
 --- End a session and prove it. The result says what ended and what survived.
@@ -144,6 +150,41 @@ M.queue = verb.on_session("queue")
 M.explain = verb.on_session("explain")
 --- The rows of a session's screen.
 M.capture = verb.on_session("capture")
+--- As kill, and what was sent to the session is forgotten.
+M.delete = verb.on_session("delete")
+
+--- Start the agent anew in its place, its conversation forgotten, whatever it does now.
+---@type covey.Verb
+function M.reset(opts, cb)
+  verb.on_session("reset")(vim.tbl_extend("force", verb.options(opts), { environ = verb.environ() }), cb)
+end
+
+--- Replace the text of a prompt that was not typed yet.
+---@param opts { act: string, text: string }
+---@param cb? covey.Callback
+function M.edit(opts, cb)
+  call("edit", { act = opts.act, text = opts.text }, cb)
+end
+
+--- Say nothing of a session any more, or with `on = false` again; in this editor.
+---@type fun(opts?: { name?: string, on?: boolean }|string, cb?: covey.Callback)
+function M.mute(opts, cb)
+  opts = verb.options(opts)
+  verb.with_session(opts, cb, function(session)
+    require("covey.attention").mute(session.id, opts.on ~= false)
+    if cb then
+      cb(nil, session)
+    end
+  end)
+end
+
+--- Files that changed since the last prompt to a session: into the quickfix list. The result is a list of paths.
+---@type covey.Verb
+function M.changed(opts, cb)
+  verb.with_session(verb.options(opts), cb, function(session)
+    require("covey.changes").list(session, cb)
+  end)
+end
 
 --- Leave a session alone in every sweep, or with `on = false` no longer.
 ---@type fun(opts?: { name?: string, on?: boolean }|string, cb?: covey.Callback)
@@ -169,7 +210,7 @@ end
 ---@type fun(opts?: { names?: string[], yes?: boolean }, cb?: covey.Callback)
 function M.restore(opts, cb)
   opts = verb.options(opts)
-  opts.environ = vim.fn.environ()
+  opts.environ = verb.environ()
   call("restore", opts, cb)
 end
 
@@ -206,43 +247,32 @@ function M.board(opts)
   require("covey.ui.board").open(verb.options(opts))
 end
 
---- Choose a session and attach to it.
----@type covey.Verb
-function M.pick(_, cb)
-  M.list({}, function(err, sessions)
-    if err then
-      return (cb or require("covey.rpc").tell)(err)
-    end
-    verb.choose(sessions, cb, function(session)
-      M.attach(session.id, cb)
-    end)
-  end)
+--- A verb that goes to another session.
+local function travel(how)
+  return function(opts, cb)
+    require("covey.travel")[how](verb.options(opts), cb)
+  end
 end
 
-local function go(session, cb)
-  if not session then
-    return verb.fail(cb, "not_found", "there is no session to go to", "open one with :Covey open")
-  end
-  M.attach(session.id, cb)
-end
+--- Choose a session and attach to it.
+---@type covey.Verb
+M.pick = travel("pick")
+
+--- Attach to the session that has waited longest for you, the next time to the one after it; with `preview` only look.
+---@type fun(opts?: { count?: integer, preview?: boolean }, cb?: covey.Callback)
+M.attention = travel("attention")
 
 --- Attach to the session `count` places further.
 ---@type fun(opts?: { count?: integer }, cb?: covey.Callback)
-function M.next(opts, cb)
-  go(require("covey.fleet").beside((opts or {}).count or 1), cb)
-end
+M.next = travel("next")
 
 --- Attach to the session `count` places before.
 ---@type fun(opts?: { count?: integer }, cb?: covey.Callback)
-function M.prev(opts, cb)
-  go(require("covey.fleet").beside(-((opts or {}).count or 1)), cb)
-end
+M.prev = travel("prev")
 
 --- Attach to the session looked at before this one.
 ---@type covey.Verb
-function M.last(_, cb)
-  go(require("covey.fleet").last(), cb)
-end
+M.last = travel("last")
 
 --- Build the helper's own Python environment.
 ---@type covey.Verb

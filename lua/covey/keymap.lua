@@ -12,26 +12,57 @@ local function send(text)
   end
 end
 
+local function paste(text)
+  if text ~= "" then
+    covey().paste({ text = text })
+  end
+end
+
 local function leave_visual()
   vim.api.nvim_feedkeys(vim.keycode("<Esc>"), "nx", false)
 end
 
 --- Paste a reference to the current file, and to these lines, without Enter: the person goes on writing there.
 local function send_reference(first, last)
-  local reference = require("covey.context").reference(vim.fn.getcwd(), first, last)
-  if not reference then
+  if vim.bo.buftype ~= "" or vim.api.nvim_buf_get_name(0) == "" then
     return require("covey.notify").warn("covey: this buffer is no file")
   end
-  if vim.bo.modified then
-    require("covey.notify").warn("covey: this buffer is not saved; the agent reads the file")
-  end
-  covey().send({ text = reference .. " ", submit = false })
+  local name, modified = vim.api.nvim_buf_get_name(0), vim.bo.modified
+  require("covey.verb").with_session({}, nil, function(session)
+    local form = require("covey.agents").reference(session.agent)
+    local reference = require("covey.context").written(name, session.cwd, form, first, last)
+    if modified then
+      require("covey.notify").warn("covey: this buffer is not saved; the agent reads the file")
+    end
+    covey().send({ name = session.id, text = reference .. " ", submit = false })
+  end)
 end
 
---- Called by |g@| with what the motion covered.
+--- Called by |g@| with what the motion covered: to be sent, or to be pasted without Enter.
 ---@param kind "line"|"char"|"block"
 function M.operate(kind)
   send(require("covey.context").motion(kind))
+end
+
+---@param kind "line"|"char"|"block"
+function M.operate_paste(kind)
+  paste(require("covey.context").motion(kind))
+end
+
+--- Ask for a word or two, and do something with them unless there are none.
+local function ask(prompt, act)
+  vim.ui.input({ prompt = prompt }, function(text)
+    if text and text ~= "" then
+      act(text)
+    end
+  end)
+end
+
+--- What is selected, which is no longer so afterwards.
+local function selection()
+  local text = require("covey.context").selection()
+  leave_visual()
+  return text
 end
 
 --- Ask for the new name of a session.
@@ -52,9 +83,35 @@ M.actions = {
     return "g@"
   end,
   SendSelection = function()
-    local text = require("covey.context").selection()
-    leave_visual()
-    send(text)
+    send(selection())
+  end,
+  Paste = function()
+    vim.o.operatorfunc = "v:lua.require'covey.keymap'.operate_paste"
+    return "g@"
+  end,
+  PasteSelection = function()
+    paste(selection())
+  end,
+  Broadcast = function()
+    ask("To every session: ", function(text)
+      covey().broadcast({ text = text })
+    end)
+  end,
+  BroadcastSelection = function()
+    covey().broadcast({ text = selection() })
+  end,
+  Answer = function()
+    ask("Answer (number, label, yes, no): ", function(choice)
+      covey().answer({ choice = choice })
+    end)
+  end,
+  Run = function()
+    ask("Task: ", function(text)
+      covey().run({ prompt = text })
+    end)
+  end,
+  Prompt = function()
+    covey().prompt({})
   end,
   SendFile = function()
     send_reference()
@@ -63,6 +120,9 @@ M.actions = {
     local first, last = vim.fn.line("v"), vim.fn.line(".")
     leave_visual()
     send_reference(math.min(first, last), math.max(first, last))
+  end,
+  Attention = function()
+    covey().attention({ count = vim.v.count1 })
   end,
   Next = function()
     covey().next({ count = vim.v.count1 })
@@ -73,7 +133,7 @@ M.actions = {
   Rename = rename,
 }
 
---- Do what a map stands for; maps without an action of their own are verbs without arguments.
+--- Do what a map stands for; maps without an action of their own are `:Covey` with that verb and nothing else.
 ---@param name string
 ---@return string? keys for an expression map
 function M.run(name)
@@ -81,7 +141,7 @@ function M.run(name)
   if action then
     return action()
   end
-  covey()[name:lower()]({})
+  require("covey.dispatch").run({ args = name:lower(), bang = false, range = 0, line1 = 0, line2 = 0 })
 end
 
 return M

@@ -130,12 +130,28 @@ function M.ending(exit)
   return exit.signal and ("ended by signal %d"):format(exit.signal) or ("exited (%d)"):format(exit.code)
 end
 
+--- The word in `notify.events` for what a session did; nil for what is no news.
+local function kind_of(event, session, before)
+  if event ~= "State" then
+    return event:lower()
+  end
+  local news = session.state ~= "idle" or not before or require("covey.attention").finished(before, session)
+  return news and session.state or nil
+end
+
+--- Whether the person sees it anyway, or wants to hear nothing of this session.
+local function needless(session)
+  local attention = require("covey.attention")
+  return attention.muted(session.id) or attention.on_screen(session.id)
+end
+
 --- An event of a session, if `notify.events` names what it did.
 ---@param event string
 ---@param session covey.Session
-function M.event(event, session)
-  local kind = event == "State" and session.state or event:lower()
-  if not vim.tbl_contains(require("covey.config").get().notify.events, kind) then
+---@param before? covey.Session
+function M.event(event, session, before)
+  local kind = kind_of(event, session, before)
+  if not vim.tbl_contains(require("covey.config").get().notify.events, kind) or needless(session) then
     return
   end
   local failed = kind == "exited" and session.exit and session.exit.code ~= 0

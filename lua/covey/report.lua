@@ -54,6 +54,9 @@ function M.table_of(fields, empty)
   end
 end
 
+--- Prompts that wait.
+M.waiting = M.table_of({ "act", "outcome", "reason", "text" }, "nothing waits")
+
 ---@param sessions covey.Session[]
 ---@return string[]
 function M.sessions(sessions)
@@ -147,6 +150,14 @@ function M.stats(stats)
     return a[1] < b[1]
   end)
   return #rows > 0 and M.columns({ "name", "cpu", "memory", "processes" }, rows) or { "no agent runs" }
+end
+
+--- Files, one a line.
+---@param files string[]
+---@return string[]
+function M.files(files)
+  local many = #files == 1 and "1 file" or #files .. " files"
+  return vim.list_extend({ #files > 0 and many .. " changed" or "no file changed since the last prompt" }, files)
 end
 
 ---@return string[]

@@ -58,7 +58,7 @@ local function bury(dead, err)
   backoff.died(now())
   err.once = "host-" .. dead.chan
   last_words = err
-  require("covey.fleet").disconnect()
+  require("covey.fleet").disconnect(err.message)
   local answers, gravest = calls.orphans(err, dead.ready)
   require("covey.notify").error(gravest)
   for id, answer in pairs(answers) do

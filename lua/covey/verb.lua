@@ -82,6 +82,7 @@ function M.in_window(show)
     opts = M.options(opts)
     M.with_session(opts, cb, function(session)
       require("covey.fleet").visit(session.id)
+      require("covey.bridge").claim(session.id)
       show(session, opts)
       if cb then
         cb(nil, session)
@@ -109,6 +110,17 @@ function M.new_act()
   return ("%s-%s-4%s-8%s-%s"):format(hex:sub(1, 8), hex:sub(9, 12), hex:sub(14, 16), hex:sub(18, 20), hex:sub(21))
 end
 
+--- What an agent may inherit from this editor; where that is wished, also an `EDITOR` that leads back to it.
+---@return table<string, string>
+function M.environ()
+  local environ = vim.fn.environ()
+  if require("covey.config").get().editor_bridge then
+    environ.EDITOR = require("covey.bridge").program()
+    environ.VISUAL = environ.EDITOR
+  end
+  return environ
+end
+
 --- A verb that starts a session, with this editor's environment for the agent.
 ---@return covey.Verb
 function M.starting(method)
@@ -118,10 +130,11 @@ function M.starting(method)
         start(opts, cb)
       end)
     end
+    require("covey.config").enter()
     local config = require("covey.config").get()
     opts = M.options(opts)
     opts.cwd = vim.fs.normalize(vim.fn.fnamemodify(vim.fs.normalize(opts.cwd or directory()), ":p"))
-    opts.environ = vim.fn.environ()
+    opts.environ = M.environ()
     opts.env = opts.env and next(opts.env) and opts.env or nil
     opts.on_exit = opts.on_exit or config.on_exit
     opts.agent = opts.agent or (not opts.cmd and config.default_agent or nil)
@@ -129,7 +142,12 @@ function M.starting(method)
       opts.act = opts.act or M.new_act()
       require("covey.notify").expect(opts.act)
     end
-    call(method, opts, cb)
+    call(method, opts, function(err, session)
+      if session then
+        require("covey.bridge").claim(session.id)
+      end
+      (cb or require("covey.rpc").tell)(err, session)
+    end)
   end
   return start
 end

@@ -142,3 +142,17 @@ def _words(process):
         return process.cmdline()
     except psutil.Error:
         return []
+
+
+@pytest.mark.timeout(180)
+def test_leaving_fifty_live_sessions_behind_to_be_reaped(start_nvim, world):
+    nvim = start_nvim()
+    many = [{"name": f"s{number}", "cmd": ["sleep", "1000"], "on_exit": "reap"} for number in range(50)]
+    deaf = {"name": "deaf", "cmd": ["sh", "-c", 'trap "" TERM HUP; sleep 1000 & wait'], "on_exit": "reap"}
+    assert nvim.lua(OPEN.replace("20000", "90000"), [*many[1:], deaf]) is None
+    began = time.monotonic()
+    nvim.quit("qa")
+    print(f"the editor was gone after {(time.monotonic() - began) * 1000:.0f} ms")
+    eventually(lambda: not hosts(world), timeout=30, message="the host has ended")
+    assert sessions(world) == {}
+    assert [one for one in world.processes() if "1000" in _words(one)] == []

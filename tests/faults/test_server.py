@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import signal
 import stat
 import subprocess
+import time
 
 import psutil
 import pytest
@@ -226,13 +226,69 @@ async def test_files_of_ours_are_private(desk):
         assert mode & 0o077 == 0, f"{path} has mode {mode:o}"
 
 
-async def test_two_editors_that_open_one_name_at_once_get_one_agent(world):
-    desks = [await Desk(world).start() for _ in range(3)]
+OPEN_ONE = """
+local name, at = ...
+vim.g.got = nil
+local function open()
+  require('covey').open({ name = name, cmd = { 'sleep', '1000' }, cwd = '/' }, function(err, session)
+    vim.g.got = { id = session and session.id or err.message, made = session and session.opened or false }
+  end)
+end
+vim.defer_fn(open, math.max(0, math.floor(at - vim.uv.hrtime() / 1e6)))
+"""
+ROUNDS = int(os.environ.get("COVEY_ROUNDS", "3"))
+
+
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("count", [2, 5])
+def test_editors_that_open_one_name_at_one_moment_get_one_agent(start_nvim, world, count):
+    editors = [start_nvim() for _ in range(count)]
+    for editor in editors:
+        editor.lua("require('covey').warm()")
+    for editor in editors:
+        editor.wait("require('covey').list() ~= nil")
+    for number in range(ROUNDS):
+        moment = time.monotonic() * 1000 + 50  # ms; the clock of vim.uv.hrtime()
+        for editor in editors:
+            editor.lua(OPEN_ONE, f"n{number}", moment)
+        for editor in editors:
+            editor.wait("vim.g.got ~= nil", 30)
+        got = [editor.lua("return vim.g.got") for editor in editors]
+        assert len({each["id"] for each in got}) == 1, got
+        assert [each["made"] for each in got].count(True) == 1
+        agents = [one for one in world.processes() if _words(one) == ["sleep", "1000"]]
+        assert len(agents) == 1
+        editors[0].lua(
+            "vim.g.ended = nil require('covey').kill({ name = ... }, function(err) vim.g.ended = err or 1 end)",
+            f"n{number}",
+        )
+        editors[0].wait("vim.g.ended == 1", 30)
+
+
+def _words(process):
     try:
-        for round_ in range(5):
-            opened = await asyncio.gather(*(d("open", name=f"n{round_}", agent="shell") for d in desks))
-            assert len({each["id"] for each in opened}) == 1
-            assert [each["opened"] for each in opened].count(True) == 1
-    finally:
-        for each in desks:
-            await each.close()
+        return process.cmdline()
+    except psutil.Error:
+        return []
+
+
+ORPHANER = """
+import os, subprocess, sys
+read, write = os.pipe()
+subprocess.Popen(["sleep", "60"], pass_fds=[write])
+subprocess.Popen(sys.argv[1:], stdin=read, stdout=subprocess.DEVNULL)
+os._exit(0)
+"""
+
+
+async def test_a_control_client_whose_helper_is_gone_is_dismissed(desk):
+    await desk.standin("one")
+    argv = [sys.executable, "-S", "-c", ORPHANER, *desk.front.helper.place.wire.client()]
+    subprocess.run(argv, check=True)
+    await desk.until(lambda: len(desk.tmux("list-clients").splitlines()) == 2, message="the orphan is attached")
+    other = await Desk(desk.world).start()
+    await other.close()
+    await desk.until(lambda: len(desk.tmux("list-clients").splitlines()) == 1, message="the orphan is gone")
+    for each in desk.world.processes():
+        if each.name() == "sleep":
+            each.kill()

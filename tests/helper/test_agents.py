@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from covey import errors
+from covey import agents, errors
 from covey.agents import load
 from covey.agents.pattern import BadPattern, compile_pattern
 
@@ -30,6 +30,32 @@ def test_every_shipped_profile_can_be_read() -> None:
     assert catalog.names() == EXPECTED
 
 
+def test_a_shipped_file_bears_the_name_of_its_agent() -> None:
+    assert list(load().profiles) == EXPECTED
+
+
+def test_no_file_is_read_before_it_is_asked_for(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    taken: list[str] = []
+    real = agents.read
+    monkeypatch.setattr(agents, "read", lambda text, known: taken.append(text) or real(text, known))
+    catalog = load([tmp_path])
+    assert catalog.names() == EXPECTED
+    assert taken == []
+    assert catalog.get("claude") is catalog.get("claude")
+    assert len(taken) == 1
+    assert catalog.problems == ()
+    assert len(taken) == len(EXPECTED)
+
+
+@pytest.mark.parametrize("name", [name for name in EXPECTED if load().get(name).rehearsal])
+def test_a_rehearsal_reaches_its_own_model_and_no_other(name: str) -> None:
+    rehearsal = load().get(name).rehearsal
+    assert rehearsal is not None
+    told = " ".join([*rehearsal.env.values(), *rehearsal.files.values()])
+    assert "{url}" in told
+    assert "http" not in told
+
+
 def test_what_was_not_tried_says_so() -> None:
     profiles = load().profiles.values()
     assert {profile.name for profile in profiles if profile.untested} == UNTESTED
@@ -43,7 +69,7 @@ def test_a_shipped_profile_says_what_the_prompt_driver_needs(name: str) -> None:
     assert profile.title
     assert profile.interrupt
     assert 0 < profile.grace <= 10
-    assert 0 < profile.enter_delay <= 1
+    assert (0 if name == "standin" else 0.1) <= profile.enter_delay <= 1
     assert profile.paste_limit > 0
     assert "{path}" in profile.reference
     assert profile.has_composer == (profile.composer is not None)

@@ -137,6 +137,13 @@ def test_bytes_that_are_no_utf8_are_taken_out_and_counted(world, covey):
     assert (receipt["outcome"], receipt["bytes"], receipt["stripped"] > 0) == ("submitted", 2, True)
 
 
+def test_options_may_stand_anywhere_and_a_prompt_may_look_like_one(covey):
+    covey("open", "one", "--agent", "standin", "--prompt", "hi")
+    for words in (["one", "--json", "plain"], ["--json", "one", "- an item"], ["one", "--json", "--", "--help"]):
+        receipt = json.loads(covey("send", *words).stdout)
+        assert (receipt["outcome"], receipt["bytes"]) == ("submitted", len(words[-1]))
+
+
 def test_without_standard_input_send_says_so(world, covey):
     covey("open", "one", "--agent", "shell")
     command = f"{sys.executable} -m covey.cli send one <&-"

@@ -19,6 +19,11 @@ DRAFTS = {
     "codex-placeholder": ("codex", codex("• Hm"), ""),
     "codex-draft": ("codex", codex("• Hm", draft="› fix\n  it"), "fix\nit"),
     "codex-no-foot": ("codex", "• Hm\n\n› a\n  b\n  c", "a\nb\nc"),
+    "codex-long-without-a-foot": (
+        "codex",
+        "• Hm\n\n› a\n\n" + "\n".join(["  b"] * 12),
+        "a\n\n" + "\n".join(["b"] * 12),
+    ),
     "gemini-placeholder": ("gemini", gemini("✦ Hm"), ""),
     "gemini-draft": ("gemini", gemini("✦ Hm", draft=" > fix it"), "fix it"),
     "opencode-empty": ("opencode", opencode(), ""),

@@ -25,6 +25,11 @@ DIALOGS = {
         "claude",
         " Do you trust it?\n\n ❯ No, exit\n   Yes, I trust this folder\n\n Enter to confirm",
     ),
+    "claude-unnumbered-without-a-hint": (
+        "claude",
+        "─" * 60 + "\n  Make auto mode your default?\n\n  ❯ Yes, set auto mode\n    No, keep manual mode\n",
+    ),
+    "codex-second-option": ("codex", "  Would you like to?\n\n  1. Yes (y)\n› 2. No (esc)\n\n  Press enter to confirm"),
     "codex": ("codex", "  Would you like to run it?\n\n› 1. Yes (y)\n  2. No (esc)\n\n  Press enter to confirm"),
     "codex-wrapped": (
         "codex",
@@ -131,3 +136,14 @@ def test_letters_of_a_yes_no_question_are_its_keys() -> None:
     assert found is not None
     assert found.question == "Run it?"
     assert [option.key for option in found.options] == ["y", "n", "d"]
+
+
+def test_all_options_are_seen_whichever_is_pointed_at() -> None:
+    """A composer that is one line with a pointer must not take the pointed option for itself."""
+    for at in range(3):
+        rows = [f"{'›' if row == at else ' '} {row + 1}. {label}" for row, label in enumerate(("Yes", "Always", "No"))]
+        text = "  Would you like to?\n\n" + "\n".join(rows) + "\n\n  Press enter to confirm"
+        found = dialog(Screen.plain(text, 60), CATALOG.get("codex"))
+        assert found is not None
+        assert [option.label for option in found.options] == ["Yes", "Always", "No"]
+        assert found.selected == at

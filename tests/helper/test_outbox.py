@@ -20,12 +20,12 @@ from covey.errors import NotFound, Refused, Usage
 from covey.models import FINAL, Identity
 from covey.outbox import Outbox
 from covey.store import Store
+from covey.tickets import Ticket
 
 HELPER = Path(__file__).parents[2] / "helper"
 ME = Identity(100, 1, "here")
 EDITOR = Identity(200, 2, "here")
 WAITING = {"queued", "held"}
-NOBODY = {ME: False}.get  # ME is gone; of others nothing is known
 
 
 @pytest.fixture
@@ -37,6 +37,19 @@ def outbox(tmp_path):
 
 def put(outbox: Outbox, act: str, session: str = "s", *, epoch: int = 1, kind: str = "send", text: str = "words"):
     return outbox.put(act, session, epoch, kind, text, {}, EDITOR)
+
+
+def turn(outbox: Outbox, session: str) -> Ticket | None:
+    """The act that is to be typed now, if one is."""
+    head = outbox.head(session)
+    return head if head and head.outcome == "queued" and head.typer is None else None
+
+
+def settle_orphans(outbox: Outbox) -> None:
+    """What a successor does who cannot tell whether it was typed."""
+    for ticket in outbox.pending("s"):
+        if ticket.typer:
+            outbox.settle(ticket.row, "unconfirmed")
 
 
 def acts(tickets) -> list[str]:
@@ -51,7 +64,7 @@ def test_a_ticket_comes_back_as_it_was_put(outbox):
     assert receipt.to_json() == {
         "id": "a", "session": "s", "epoch": 3, "outcome": "queued", "reason": "", "bytes": 6, "stripped": 2,
     }  # fmt: skip
-    ticket = outbox.next("s")
+    ticket = turn(outbox, "s")
     assert (ticket.act, ticket.session, ticket.epoch, ticket.kind, ticket.text) == ("a", "s", 3, "send", "zwölf")
     assert (ticket.options, ticket.outcome, ticket.writer, ticket.typer) == ({"when": "idle"}, "queued", EDITOR, None)
     assert ticket.created.endswith("Z")
@@ -62,18 +75,18 @@ def test_a_ticket_comes_back_as_it_was_put(outbox):
 )
 def test_text_is_kept_exactly(outbox, text):
     put(outbox, "a", text=text)
-    assert outbox.next("s").text == text
+    assert turn(outbox, "s").text == text
     outbox.edit("a", text + "!")
-    assert outbox.typing(outbox.next("s").row).text == text + "!"
+    assert outbox.typing(turn(outbox, "s").row).text == text + "!"
 
 
 def test_the_same_act_again_gives_the_receipt_it_has_by_now(outbox):
     first = put(outbox, "a")
     assert put(outbox, "a") == first
     assert len(outbox.pending("s")) == 1
-    done = outbox.settle(outbox.next("s").row, "submitted", "seen to leave")
+    done = outbox.settle(turn(outbox, "s").row, "submitted", "seen to leave")
     assert put(outbox, "a") == done
-    assert outbox.next("s") is None
+    assert turn(outbox, "s") is None
 
 
 @pytest.mark.parametrize("change", [{"text": "other"}, {"session": "t"}, {"kind": "answer"}])
@@ -83,7 +96,7 @@ def test_the_same_act_for_something_else_is_refused_and_changes_nothing(outbox, 
         put(outbox, "a", **change)
     assert acts(outbox.pending("s")) == ["a"]
     assert outbox.pending("t") == []
-    assert outbox.next("s").text == "words"
+    assert turn(outbox, "s").text == "words"
 
 
 def test_an_edited_act_is_still_the_same_act(outbox):
@@ -108,48 +121,68 @@ def test_each_session_has_its_own_line(outbox):
     for act, session in (("a", "s"), ("b", "t"), ("c", "s")):
         put(outbox, act, session)
     assert acts(outbox.pending("s")) == ["a", "c"]
-    assert outbox.next("t").act == "b"
-    assert outbox.next("u") is None
+    assert turn(outbox, "t").act == "b"
+    assert turn(outbox, "u") is None
     assert outbox.counts() == {"s": 2, "t": 1}
 
 
-def test_a_held_send_lets_other_acts_pass_and_no_send(outbox):
-    for act, kind in (("a", "send"), ("b", "send"), ("c", "interrupt"), ("d", "answer"), ("e", "send")):
-        put(outbox, act, kind=kind)
-    row = outbox.next("s").row
+def test_a_held_send_keeps_its_place_and_nothing_passes_it(outbox):
+    for act in "abc":
+        put(outbox, act)
+    row = outbox.head("s").row
     assert outbox.hold(row, "a dialog is shown").reason == "a dialog is shown"
-    order = []
-    while (ticket := outbox.next("s")) is not None:
-        order.append(ticket.act)
-        outbox.settle(ticket.row, "pasted")
-    assert order == ["c", "d"]
-    assert outbox.release(row).outcome == "queued"
-    while (ticket := outbox.next("s")) is not None:
-        order.append(ticket.act)
-        outbox.settle(ticket.row, "submitted")
-    assert order == ["c", "d", "a", "b", "e"]
+    assert [(each.id, each.reason) for each in outbox.hold_behind("s", "behind it")] == [
+        ("b", "behind it"),
+        ("c", "behind it"),
+    ]
+    assert outbox.hold_behind("s", "behind it") == []
+    assert outbox.head("s").act == "a"
+    for wanted in "abc":
+        assert outbox.release(outbox.head("s").row).outcome == "queued"
+        assert outbox.typing(outbox.head("s").row).act == wanted
+        outbox.settle(outbox.head("s").row, "submitted")
+
+
+def test_what_was_typed_can_be_set_down_and_gone_on_with_by_another(outbox):
+    put(outbox, "a")
+    put(outbox, "b")
+    assert outbox.set_down(1, "too early", {"shown": "x"}).outcome == "queued"  # nobody began it
+    outbox.typing(1)
+    assert outbox.set_down(1, "a dialog", {"shown": "x", "presses": 1}).reason == "a dialog"
+    found = outbox.head("s")
+    assert (found.outcome, found.options["draft"], found.typer) == ("held", {"shown": "x", "presses": 1}, ME)
+    for call in (lambda: outbox.cancel("a"), lambda: outbox.edit("a", "x"), lambda: outbox.typing(1)):
+        with pytest.raises(Refused):
+            call()
+    assert outbox.hold(1, "why").reason == outbox.release(1).reason == "a dialog"
+    other = Outbox(outbox.store, EDITOR)
+    assert other.resume(1).outcome == "queued"
+    assert outbox.ticket("a").typer == EDITOR
+    assert other.put_back(1).outcome == "queued"
+    assert outbox.ticket("a").typer is None
+    assert other.resume(1) == outbox.receipt("a")  # there is nothing to go on with
 
 
 def test_a_queued_send_is_not_passed(outbox):
     put(outbox, "a")
     put(outbox, "b", kind="interrupt")
-    assert outbox.next("s").act == "a"
+    assert turn(outbox, "s").act == "a"
 
 
 def test_a_send_does_not_wait_for_a_later_one_that_is_held(outbox):
     put(outbox, "a")
     put(outbox, "b")
     outbox.hold(2, "starting")
-    assert outbox.next("s").act == "a"
+    assert turn(outbox, "s").act == "a"
 
 
 def test_no_send_passes_one_that_is_being_typed(outbox):
     put(outbox, "a")
     put(outbox, "b")
-    outbox.typing(outbox.next("s").row)
-    assert outbox.next("s") is None
+    outbox.typing(turn(outbox, "s").row)
+    assert turn(outbox, "s") is None
     outbox.settle(1, "submitted")
-    assert outbox.next("s").act == "b"
+    assert turn(outbox, "s").act == "b"
 
 
 def test_rows_are_never_used_again(outbox):
@@ -157,7 +190,7 @@ def test_rows_are_never_used_again(outbox):
     outbox.settle(1, "failed")
     assert outbox.purge(-1) == 1
     put(outbox, "b")
-    assert outbox.next("s").row == 2
+    assert turn(outbox, "s").row == 2
 
 
 # Before and after the first byte
@@ -171,18 +204,18 @@ def test_what_is_being_typed_cannot_be_taken_back(outbox):
             call()
     for receipt in (outbox.hold(1, "why"), outbox.release(1), outbox.receipt("a")):
         assert (receipt.outcome, receipt.reason) == ("queued", "being typed")
-    assert outbox.drop_older("s", 9) == outbox.undelivered("s") == []
+    assert outbox.drop_older("s", 9) == []
     assert outbox.settle(1, "submitted", "").outcome == "submitted"
 
 
 def test_a_cancelled_act_is_not_typed(outbox):
     put(outbox, "a")
-    ticket = outbox.next("s")
+    ticket = turn(outbox, "s")
     assert outbox.cancel("a").outcome == "cancelled"
     assert outbox.cancel("a").outcome == "cancelled"
     with pytest.raises(Refused, match="cancelled already"):
         outbox.typing(ticket.row)
-    assert outbox.next("s") is None
+    assert turn(outbox, "s") is None
 
 
 def test_a_held_act_is_edited_and_cancelled_and_not_typed(outbox):
@@ -203,7 +236,7 @@ def test_the_first_outcome_stays(outbox, outcome):
     for other in FINAL:
         assert outbox.settle(1, other, "late") == first
     assert outbox.hold(1, "late") == outbox.release(1) == outbox.receipt("a") == first
-    assert outbox.recover(NOBODY, held="s") == []
+    assert outbox.put_back(1) == outbox.set_down(1, "late", {}) == outbox.resume(1) == first
     assert outbox.pending("s") == []
     assert outbox.counts() == {}
 
@@ -245,29 +278,15 @@ def test_a_reaped_session_leaves_its_prompts_undelivered(outbox):
     assert outbox.pending("s") == []
 
 
-def test_recover_settles_only_what_a_dead_process_was_typing(outbox):
-    other = Outbox(outbox.store, EDITOR)
-    for act, session in (("a", "s"), ("b", "t"), ("c", "u"), ("d", "s")):
-        put(outbox, act, session)
+def test_what_was_typed_into_a_session_that_is_gone_is_unconfirmed(outbox):
+    for act in "abc":
+        put(outbox, act)
     outbox.typing(1)
-    other.typing(2)
-    for verdict in (True, None):
-        assert outbox.recover(lambda _, verdict=verdict: verdict) == []
-    found = outbox.recover(NOBODY)
-    assert [(receipt.id, receipt.outcome) for receipt in found] == [("a", "unconfirmed")]
-    assert "may or may not" in found[0].reason
-    assert outbox.next("s").act == "d"
-    assert [outbox.receipt(act).outcome for act in "bcd"] == ["queued"] * 3
-
-
-def test_recover_settles_what_nobody_types_in_a_lane_that_we_hold(outbox):
-    for act, session in (("a", "s"), ("b", "t"), ("c", "s")):
-        put(outbox, act, session)
-    outbox.typing(1)
+    outbox.set_down(1, "a dialog", {})
     outbox.typing(2)
-    assert [receipt.id for receipt in outbox.recover(lambda _: True, held="s")] == ["a"]
-    assert outbox.next("s").act == "c"
-    assert outbox.receipt("b").reason == "being typed"
+    ended = {each.id: each.outcome for each in outbox.undelivered("s")}
+    assert ended == {"a": "unconfirmed", "b": "unconfirmed", "c": "undelivered"}
+    assert outbox.counts() == {}
 
 
 def test_purge_takes_only_what_is_settled_and_old(outbox):
@@ -319,12 +338,8 @@ class Line(RuleBasedStateMachine):
         return act["outcome"] in WAITING and not act["typer"]
 
     def expected(self):
-        for place, act in enumerate(self.line):
-            sends = [e for e in self.line[:place] if e["kind"] == "send"]
-            blocked = act["kind"] == "send" and any(e["outcome"] == "held" or self.begun(e) for e in sends)
-            if act["outcome"] == "queued" and not act["typer"] and not blocked:
-                return act["act"]
-        return None
+        first = next((act for act in self.line if act["outcome"] in WAITING), None)
+        return first["act"] if first and first["outcome"] == "queued" and not first["typer"] else None
 
     @rule(kind=KINDS, epoch=st.integers(1, 3))
     def put(self, kind, epoch):
@@ -340,7 +355,7 @@ class Line(RuleBasedStateMachine):
 
     @rule()
     def type_next(self):
-        ticket = self.outbox.next("s")
+        ticket = turn(self.outbox, "s")
         if ticket is not None:
             self.outbox.typing(ticket.row)
             next(act for act in self.line if act["row"] == ticket.row)["typer"] = True
@@ -378,19 +393,33 @@ class Line(RuleBasedStateMachine):
         for act in old:
             act["outcome"] = "dropped"
 
-    @rule()
-    def crash_and_recover(self):
-        begun = [act for act in self.line if self.begun(act)]
-        assert [receipt.id for receipt in self.outbox.recover(NOBODY)] == [act["act"] for act in begun]
-        for act in begun:
-            act["outcome"] = "unconfirmed"
+    @rule(data=st.data())
+    def put_back(self, data):
+        act = self.pick(data)
+        if act["outcome"] in WAITING:
+            act |= {"outcome": "queued", "typer": False}
+        assert self.outbox.put_back(act["row"]).outcome == act["outcome"]
+
+    @rule(data=st.data())
+    def set_down(self, data):
+        act = self.pick(data)
+        if self.begun(act):
+            act["outcome"] = "held"
+        assert self.outbox.set_down(act["row"], "why", {"shown": "x"}).outcome == act["outcome"]
+
+    @rule(data=st.data())
+    def resume(self, data):
+        act = self.pick(data)
+        if self.begun(act):
+            act["outcome"] = "queued"
+        assert self.outbox.resume(act["row"]).outcome == act["outcome"]
 
     @invariant()
     def the_same(self):
         if not hasattr(self, "line"):
             return
-        turn = self.outbox.next("s")
-        assert (turn.act if turn else None) == self.expected()
+        first = turn(self.outbox, "s")
+        assert (first.act if first else None) == self.expected()
         waiting = [act["act"] for act in self.line if act["outcome"] in WAITING]
         assert acts(self.outbox.pending("s")) == waiting
         assert self.outbox.counts() == ({"s": len(waiting)} if waiting else {})
@@ -413,6 +442,9 @@ from covey.outbox import Outbox
 from covey.store import Store
 me = Identity(os.getpid(), 1, "here")
 outbox = Outbox(Store(Path(sys.argv[1])), me)
+def turn(outbox, session):
+    head = outbox.head(session)
+    return head if head and head.outcome == "queued" and head.typer is None else None
 def say(*words):
     print(*words, flush=True)
 def step(*words):
@@ -424,7 +456,7 @@ STEPS = """
 step("before put")
 outbox.put("a", "s", 1, "send", "words", {}, me)
 step("after put")
-row = outbox.next("s").row
+row = turn(outbox, "s").row
 step("after next")
 outbox.typing(row)
 step("after typing")
@@ -472,13 +504,13 @@ def test_P02_a_process_killed_at_each_step_leaves_the_truth(outbox, child, last,
         process.stdin.flush()
     process.kill()
     process.wait()
-    outbox.recover(lambda typer: typer.pid != process.pid)
+    settle_orphans(outbox)
     if outcome is None:
         with pytest.raises(NotFound):
             outbox.receipt("a")
     else:
         assert outbox.receipt("a").outcome == outcome
-    assert (outbox.next("s") is not None) == (outcome == "queued")
+    assert (turn(outbox, "s") is not None) == (outcome == "queued")
 
 
 STREAM = """
@@ -487,7 +519,7 @@ for number in itertools.count():
     act = f"{sys.argv[2]}-{number}"
     outbox.put(act, "s", 1, "send", act * 50, {}, me)
     say("put", act)
-    ticket = outbox.typing(outbox.next("s").row)
+    ticket = outbox.typing(turn(outbox, "s").row)
     say("type", ticket.act)
     outbox.settle(ticket.row, "submitted")
     say("done", ticket.act)
@@ -499,8 +531,9 @@ def test_P02_a_process_killed_at_any_moment_loses_and_doubles_nothing(outbox, ch
     process = child(STREAM, "w")
     said = [process.stdout.readline().split() for _ in range(lines)]
     process.kill()
-    said += [line.split() for line in process.communicate()[0].splitlines()]
-    outbox.recover(lambda typer: typer.pid != process.pid)
+    said += [line.split() for line in process.stdout.read().splitlines()]  # what was read ahead is in that buffer
+    process.wait()
+    settle_orphans(outbox)
     outcomes = {act: outbox.receipt(act).outcome for _, act in said}
     for word, act in said:
         allowed = {
@@ -541,7 +574,7 @@ def test_one_ticket_is_typed_by_one_process_only(outbox, child):
         put(outbox, f"a{number}", kind="interrupt")
     code = """
 from covey.errors import Refused
-while (ticket := outbox.next("s")) is not None:
+while (ticket := turn(outbox, "s")) is not None:
     try:
         outbox.typing(ticket.row)
     except Refused:

@@ -222,7 +222,7 @@ def test_a_range_that_is_no_selection_is_whole_lines(amber):
 
 COMPLETIONS = [
     ("Covey op", ["open"]),
-    ("Covey re", ["reap", "rename", "respawn", "restore"]),
+    ("Covey re", ["reap", "rename", "reset", "respawn", "restore"]),
     ("silent! Cov kil", ["kill"]),
     ("'<,'>Covey sen", ["send"]),
     ("Covey kill ", ["amber", "beryl\\ two"]),

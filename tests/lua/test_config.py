@@ -43,7 +43,7 @@ def test_each_option_of_the_defaults_is_checked(nvim):
               vim.tbl_deep_extend('force', opts, {})
               local at = opts
               for index = 1, #here - 1 do at[here[index]] = {}; at = at[here[index]] end
-              at[key] = true
+              at[key] = type(value) == 'boolean' and 'yes' or true
               config.setup(opts)
               if #config.problems() ~= 1 then table.insert(accepted, table.concat(here, '.')) end
             end

@@ -13,7 +13,7 @@ TEXT = ["local x = 1", "  y()", "", "z"]
 def mapped(wire, world):
     """One session, and a file of some lines with the maps on keys."""
     wire.fleet(session("aaaaaaaa", "amber"), session("bbbbbbbb", "beryl"))
-    wire.fleet(session("aaaaaaaa", "amber"))
+    wire.fleet(session("aaaaaaaa", "amber", cwd=str(world.home)))
     (world.home / "lua").mkdir()
     (world.home / "lua" / "x.lua").write_text("\n".join(TEXT) + "\n")
     nvim = wire.nvim
@@ -64,15 +64,25 @@ def test_a_file_is_sent_as_a_reference_without_enter(mapped):
     assert mapped.notices() == ["covey: this buffer is not saved; the agent reads the file"]
 
 
-def test_a_file_elsewhere_is_sent_by_its_whole_path(mapped, world):
-    mapped.nvim.cmd("cd /")
+@pytest.mark.parametrize(
+    ("cwd", "agent", "text"),
+    [
+        ("{home}/lua", "standin", "@x.lua "),
+        ("/", "standin", "@{home[1:]}/lua/x.lua "),
+        ("{home}/lu", "standin", "@{home}/lua/x.lua "),
+        ("{home}", "aider", "lua/x.lua "),
+    ],
+)
+def test_a_reference_is_seen_from_the_agent_and_written_as_it_reads(mapped, world, cwd, agent, text):
+    home = str(world.home)
+    mapped.fleet(session("aaaaaaaa", "amber", cwd=cwd.format(home=home), agent=agent))
     mapped.nvim.keys("gf")
     mapped.nvim.wait("#_G.calls > 0")
-    assert mapped.call()[1]["text"] == f"@{str(world.home).lstrip('/')}/lua/x.lua "
-    mapped.nvim.cmd("cd /usr")
-    mapped.nvim.keys("gf")
+    assert mapped.call()[1]["text"] == text.replace("{home[1:]}", home[1:]).format(home=home)
+    mapped.nvim.keys("jVjgf")
     mapped.nvim.wait("#_G.calls > 0")
-    assert mapped.call()[1]["text"] == f"@{world.home}/lua/x.lua "
+    lines = ":2-3 " if agent == "aider" else "#L2-L3 "
+    assert mapped.call()[1]["text"].endswith("x.lua" + lines)
 
 
 def test_a_buffer_that_is_no_file_is_not_sent(mapped):
@@ -87,6 +97,44 @@ def test_a_verb_has_its_map(mapped):
     mapped.nvim.keys("gk")
     mapped.nvim.wait("#_G.calls > 0")
     assert mapped.call() == ("kill", {"name": "aaaaaaaa"})
+
+
+@pytest.mark.parametrize(
+    ("name", "typed", "expected"),
+    [
+        ("Answer", "yes", ("answer", {"name": "aaaaaaaa", "choice": "yes"})),
+        ("Broadcast", "hello", ("broadcast", {"names": ["amber"], "text": "hello"})),
+        ("Explain", "", ("explain", {"name": "aaaaaaaa"})),
+        ("Stats", "", ("stats", {})),
+    ],
+)
+def test_maps_ask_for_what_their_verb_wants(mapped, name, typed, expected):
+    mapped.nvim.lua("local typed = ... vim.ui.input = function(_, cb) cb(typed) end", typed)
+    mapped.nvim.cmd(f"nmap gk <Plug>(Covey{name})")
+    mapped.nvim.keys("gk")
+    mapped.nvim.wait("#_G.calls > 0")
+    assert mapped.call() == expected
+
+
+@pytest.mark.parametrize(("keys", "text"), [("gpiw", "local"), ("wvegp", "x =")])
+def test_what_is_covered_is_pasted_without_enter(mapped, keys, text):
+    mapped.nvim.cmd("map gp <Plug>(CoveyPaste)")
+    mapped.nvim.keys(keys)
+    mapped.nvim.wait("#_G.calls > 0")
+    method, params = mapped.call()
+    assert (method, params["text"], params["submit"]) == ("send", text, False)
+
+
+def test_a_selection_goes_to_everyone_or_into_the_prompt(mapped):
+    mapped.nvim.cmd("xmap gb <Plug>(CoveyBroadcast)")
+    mapped.nvim.cmd("xmap gp <Plug>(CoveyPrompt)")
+    mapped.nvim.keys("wviwgb")
+    mapped.nvim.wait("#_G.calls > 0")
+    assert mapped.call() == ("broadcast", {"names": ["amber"], "text": "x"})
+    mapped.nvim.keys("viwgp")
+    mapped.nvim.wait("vim.fn.bufname():find('covey://prompt') ~= nil")
+    mapped.nvim.lua("vim.api.nvim_buf_set_lines(0, 0, -1, false, { '{selection}' })")
+    mapped.nvim.wait(lambda: "{selection}  x" in mapped.nvim.screen())
 
 
 def test_rename_asks_for_the_name(mapped):

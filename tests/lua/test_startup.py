@@ -42,12 +42,26 @@ def test_every_map_does_something(nvim):
     assert {"Send", "SendFile", "Board", "Next", "Attach"} <= set(maps)
     unknown = nvim.lua(
         """
-        local actions, covey = require('covey.keymap').actions, require('covey')
-        return vim.tbl_filter(function(name) return not actions[name] and not covey[name:lower()] end, ...)
+        local actions, verbs = require('covey.keymap').actions, require('covey.command').verbs
+        return vim.tbl_filter(function(name) return not actions[name] and not verbs[name:lower()] end, ...)
         """,
         maps,
     )
     assert unknown == []
+
+
+WITHOUT_MAP = {
+    "name": "the same as rename",
+    "ensure": "wants a name",
+    "edit": "wants the id of a prompt and a text",
+    "cancel": "wants the id of a prompt",
+}
+
+
+def test_every_verb_has_a_map(nvim):
+    maps = nvim.lua("return vim.tbl_map(function(m) return m.lhs end, vim.api.nvim_get_keymap('n'))")
+    verbs = set(nvim.lua("return require('covey.command').names()")) - WITHOUT_MAP.keys()
+    assert {f"<Plug>(Covey{verb.capitalize()})" for verb in verbs} <= set(maps)
 
 
 def test_no_key_of_the_person_is_mapped(nvim):

@@ -10,6 +10,7 @@ from stage import Stage, session
 
 if TYPE_CHECKING:
     from editor import Editor
+    from world import World
 
 ALPHA = session("alpha", state="working", last_line="running tests")
 BETA = session("beta", state="blocked", evidence={"excerpt": "Do you want to proceed?"}, queued=2)
@@ -213,3 +214,95 @@ def test_V03_the_board_closes_cleanly(stage: Stage, nvim: Editor, how: str) -> N
     assert nvim.messages() == ""
     open_board(nvim)
     assert len(rows(nvim)) == 5
+
+
+def test_costs_are_asked_for_only_while_they_are_shown(stage: Stage, nvim: Editor) -> None:
+    stage.answer("stats", {ALPHA["id"]: {"cpu": 3.5, "rss": 200 * 1024 * 1024, "count": 3}})
+    open_board(nvim)
+    assert stage.asked("stats") == []
+    nvim.keys("C")
+    nvim.wait(lambda: "200M" in rows(nvim)[3])
+    assert "200M" not in rows(nvim)[0]
+    nvim.keys("C")
+    nvim.wait(lambda: "200M" not in rows(nvim)[3])
+    nvim.keys("C")
+    nvim.wait(lambda: "200M" in rows(nvim)[3])
+    active = "(function() local n = 0; vim.uv.walk(function(h) n = n + (h:is_active() and 1 or 0) end); return n end)()"
+    assert nvim.lua(f"return {active}") >= 2
+    nvim.keys("q")
+    nvim.wait(f"{active} == 0")
+
+
+@pytest.mark.parametrize(("cpu", "text"), [(0.0, "0%"), (0.1, "5%"), (2.0, "100%"), (8.0, "400%")])
+def test_cpu_is_what_was_used_between_two_looks(stage: Stage, nvim: Editor, cpu: float, text: str) -> None:
+    """At the speed of a test two seconds are a moment: the clock is ours."""
+    nvim.lua("clock = 0; vim.uv.hrtime = function() return clock end")
+    stage.answer("stats", {ALPHA["id"]: {"cpu": 1.0, "rss": 2048, "count": 1}})
+    nvim.lua("costs = require('covey.ui.costs').start(function() end)")
+    nvim.wait(f"costs:of('{ALPHA['id']}') == '        2K'")
+    stage.answer("stats", {ALPHA["id"]: {"cpu": 1.0 + cpu, "rss": 2048, "count": 1}})
+    nvim.lua("clock = 2e9")
+    nvim.wait(f"vim.startswith(vim.trim(costs:of('{ALPHA['id']}')), '{text}')")
+    nvim.lua("costs:stop()")
+
+
+def test_projects_can_be_folded(stage: Stage, nvim: Editor, world: World) -> None:
+    one, two = world.home / "one", world.home / "two"
+    (one / ".git").mkdir(parents=True)
+    (one / "below").mkdir()
+    two.mkdir()
+    stage.fleet(
+        ALPHA | {"cwd": str(one / "below")}, BETA | {"cwd": str(two)}, GAMMA | {"cwd": str(one)}, DELTA | {"cwd": "/"}
+    )
+    open_board(nvim)
+    nvim.keys("gp")
+    heads = ["▾ ~/two  1", "▾ ~/one  2", "▾ /  1"]
+    nvim.wait(lambda: [row for row in rows(nvim) if row.startswith("▾")] == heads)
+    assert [row.split()[0] for row in rows(nvim)] == ["▾", "beta", "▾", "gamma", "alpha", "▾", "delta"]
+    nvim.keys("ggzaR")
+    nvim.wait(lambda: rows(nvim)[0] == "▸ ~/two  1" and rows(nvim)[1] == "▾ ~/one  2")
+    nvim.keys("4Gza")
+    nvim.wait(lambda: rows(nvim)[1] == "▸ ~/one  2" and nvim.eval("line('.')") == 2)
+    nvim.keys("zagp")
+    nvim.wait(lambda: names(nvim) == ["beta", "gamma", "delta", "alpha"])
+    assert stage.asked("respawn") == []
+
+
+@pytest.mark.parametrize(
+    ("keys", "asked", "shown"),
+    [
+        ("e", ("explain", {"state": "blocked", "rule": "menu", "excerpt": "Proceed?"}), "Proceed?"),
+        ("L", ("log", [{"at": "2026", "kind": "opened", "data": {}}]), "opened"),
+        ("Q", ("queue", [{"act": "x1", "outcome": "held", "reason": "busy", "text": "do it"}]), "do it"),
+    ],
+)
+def test_answers_are_sheets(stage: Stage, nvim: Editor, keys: str, asked: tuple[str, Any], shown: str) -> None:
+    stage.answer(*asked)
+    open_board(nvim)
+    nvim.keys(keys)
+    nvim.wait(lambda: nvim.eval("&filetype") == "covey-help" and shown in nvim.screen())
+    assert stage.asked(asked[0]) == [{"name": BETA["id"]}]
+    nvim.keys("q")
+    nvim.wait(lambda: nvim.eval("&filetype") == "covey-board")
+
+
+def test_mute_and_open(stage: Stage, nvim: Editor) -> None:
+    stage.answer("open", DELTA)
+    open_board(nvim)
+    nvim.keys("m")
+    nvim.wait(lambda: "+2m" in rows(nvim)[0])
+    nvim.keys("mo<C-u>codex<CR>")
+    nvim.wait(lambda: "+2m" not in rows(nvim)[0])
+    nvim.wait(lambda: [asked["agent"] for asked in stage.asked("open")] == ["codex"])
+
+
+def test_a_helper_that_goes_leaves_the_rows_and_a_preview_that_says_so(stage: Stage, nvim: Editor) -> None:
+    nvim.cmd("set columns=200")
+    open_board(nvim)
+    nvim.wait(lambda: len(stage.asked("preview")) == 1)
+    stage.frame(stage.asked("preview")[0]["view"], ["screen of beta"])
+    nvim.lua("require('covey.fleet').disconnect('the covey helper was ended by signal 9')")
+    nvim.wait(lambda: "not connected: the covey helper was ended by signal 9" in nvim.screen())
+    assert names(nvim) == ORDER
+    stage.frame(stage.asked("preview")[0]["view"], ["screen of beta again"])
+    nvim.wait(lambda: "not connected" not in nvim.screen() and "screen of beta again" in nvim.screen())

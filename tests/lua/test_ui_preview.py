@@ -61,8 +61,8 @@ def test_frames_are_asked_for_again_after_the_server_or_the_helper_came_back(sta
     stage.emit("Lost", FIX | {"state": "lost"})
     stage.emit("State", FIX | {"state": "idle"})
     assert [ask["view"] for ask in stage.asked("preview")] == [view, view]
-    nvim.lua("stage.seq = 0")
-    stage.fleet(FIX)
+    nvim.lua("require('covey.fleet').disconnect('it died')")
+    stage.emit("Changed", FIX | {"last_line": "the first word of a new helper"})
     assert [ask["view"] for ask in stage.asked("preview")] == [view] * 3
     stage.fleet(FIX)
     assert len(stage.asked("preview")) == 3

@@ -159,9 +159,9 @@ def test_a_draft_is_on_disk_once_the_buffer_is_left(stage: Stage, nvim: Editor, 
     file = drafts(world) / f"{FIX['id']}.md"
     eventually(file.exists, message="the draft is saved")
     assert file.read_text() == "a draft\nof two lines"
-    assert stat.S_IMODE(file.stat().st_mode) == 0o600
     assert stat.S_IMODE(file.parent.stat().st_mode) == 0o700
-    assert [path.name for path in file.parent.iterdir()] == [file.name]
+    undo = file.with_suffix(".undo")
+    assert {path: stat.S_IMODE(path.stat().st_mode) for path in file.parent.iterdir()} == {file: 0o600, undo: 0o600}
 
 
 @pytest.mark.parametrize("how", ["qa", "wqa", "xa", "q | q", "normal! ZZZZ"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,7 @@ from world import tmux
 
 if TYPE_CHECKING:
     from editor import Editor
+    from world import World
 
 FOOTER = "require('covey.ui.viewport').footer(view)"
 OPEN = """
@@ -125,3 +127,57 @@ def test_a_server_that_dies_is_said_and_the_screen_stays(nvim: Editor, agent: di
     assert nvim.lua("return failure") is None
     nvim.lua("require('covey').send({ name = 'fix', text = 'echo alive again' })")
     nvim.wait(lambda: "> echo alive again" in nvim.screen())
+
+
+def test_files_that_an_agent_changes_are_read_again_and_listed(nvim: Editor, world: World) -> None:
+    folder = world.home / "project"
+    folder.mkdir()
+    (folder / "a.txt").write_text("one\n")
+    os.utime(folder / "a.txt", (1, 1))
+    nvim.cmd(f"edit {folder}/a.txt")
+    nvim.lua(
+        "vim.api.nvim_create_autocmd('User', { pattern = 'CoveyFilesChanged', callback = function(event)"
+        " _G.told = event.data.files end })"
+    )
+    nvim.lua(OPEN, {"name": "fix", "agent": "standin", "cwd": str(folder)})
+    nvim.wait("failure or (require('covey').get('fix') or {}).state == 'idle'", timeout=30)
+    nvim.lua("require('covey').send({ name = 'fix', text = 'work 3' }, function(_, r) receipt = r end)")
+    nvim.wait("require('covey').get('fix').state == 'working'")
+    (folder / "a.txt").write_text("two\n")
+    nvim.wait(lambda: nvim.eval("getline(1)") == "two", timeout=30)
+    nvim.wait("_G.told", timeout=30)
+    assert nvim.lua("return _G.told") == [f"{folder}/a.txt"]
+
+
+def test_the_editor_variable_of_an_agent_leads_back_here(nvim: Editor, world: World) -> None:
+    draft = world.home / "draft.md"
+    draft.write_text("from the agent\n")
+    nvim.lua("require('covey').setup({ editor_bridge = true })")
+    nvim.lua(OPEN, {"name": "fix", "cmd": ["/bin/sh", "-c", f'$EDITOR "{draft}"; cp "{draft}" "{draft}.read"; cat']})
+    nvim.wait(lambda: nvim.eval("getline(1)") == "from the agent", timeout=30)
+    nvim.keys("ofrom the person<C-s>")
+    nvim.wait((world.home / "draft.md.read").exists)
+    assert (world.home / "draft.md.read").read_text() == "from the agent\nfrom the person\n"
+    nvim.wait(lambda: len(nvim.vim.windows) == 1)
+
+
+def test_a_helper_that_dies_is_said_in_an_open_preview_which_comes_back(nvim: Editor, agent: dict[str, Any]) -> None:
+    preview(nvim)
+    host = nvim.lua(
+        "return vim.fn.jobpid(vim.iter(vim.api.nvim_list_chans()):find(function(c)"
+        " return c.stream == 'job' and c.argv and table.concat(c.argv, ' '):find('covey_rplugin') end).id)"
+    )
+    os.kill(host, signal.SIGKILL)
+    nvim.wait(lambda: "not connected: the covey helper was ended by signal 9" in nvim.lua(f"return {FOOTER}"))
+    assert "Type a prompt" in nvim.screen()
+    nvim.lua("require('covey').send({ name = 'fix', text = 'echo alive again' })")
+    nvim.wait(lambda: "> echo alive again" in nvim.screen(), timeout=30)
+    assert nvim.lua(f"return {FOOTER}") == ""
+
+
+def test_the_board_shows_what_agents_cost(nvim: Editor, agent: dict[str, Any]) -> None:
+    nvim.cmd("set columns=100")
+    nvim.lua("require('covey').board({})")
+    nvim.wait("vim.bo.filetype == 'covey-board'")
+    nvim.keys("C")
+    nvim.wait(lambda: re.search(r"\d%\s+\d+M", nvim.eval("getline(1)")), timeout=30)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pynvim
 import pytest
 
+from editor import _option
 from stage import Stage, session
 from waiting import eventually
 from world import ROOT
@@ -43,7 +44,7 @@ class Person:
     def __init__(self, world: World, terminal: Terminal) -> None:
         self.terminal = terminal
         self._socket = world.run / "person.nvim"
-        commands = ["--cmd", f"set runtimepath^={ROOT}", "--listen", str(self._socket)]
+        commands = ["--cmd", f"let &runtimepath = '{_option(ROOT)},' .. &runtimepath", "--listen", str(self._socket)]
         terminal.start(["nvim", "--clean", "-n", *commands], cols=120, rows=40)
         terminal.wait_for(r"\[No Name\]|~")
         self.vim = eventually(self._attach, message="nvim answers")

@@ -3,71 +3,96 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
 from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
+from typing import TypeAlias
 
 from covey import errors
-from covey.agents.check import BadProfile, line_of, read
+from covey.agents.check import BadProfile, Known, line_of, read
 from covey.agents.profile import Profile
 
 MAX_FILES = 128  # of one directory
+File: TypeAlias = Traversable | Path
 
 __all__ = ["Catalog", "Profile", "load"]
 
 
-@dataclass(frozen=True, slots=True)
 class Catalog:
-    """The profiles that could be read, and one sentence (file, line, key) for each that could not."""
+    """The profiles there are. A shipped one is read when it is asked for; a person's own all at the first question."""
 
-    profiles: Mapping[str, Profile]
-    problems: tuple[str, ...] = ()
+    def __init__(self, shipped: Mapping[str, File], added: Sequence[File]) -> None:
+        self._shipped = shipped
+        self._added = list(added)
+        self._read: dict[str, Profile] = {}
+        self._problems: list[str] = []
 
     def get(self, name: str) -> Profile:
         """The profile of that name. Raises errors.Usage, which lists the names there are."""
-        try:
-            return self.profiles[name]
-        except KeyError:
-            raise errors.Usage(f"There is no agent {name!r}.", f"Known: {', '.join(self.names())}.") from None
+        self._read_added()
+        found = self._known(name)
+        if found is None:
+            raise errors.Usage(f"There is no agent {name!r}.", f"Known: {', '.join(self.names())}.")
+        return found
 
     def names(self) -> list[str]:
-        """All names, sorted."""
-        return sorted(self.profiles)
+        """All names, sorted. A shipped file bears the name of its agent."""
+        self._read_added()
+        return sorted(self._shipped.keys() | self._read.keys())
+
+    @property
+    def profiles(self) -> Mapping[str, Profile]:
+        """All that can be read, by name."""
+        found = {name: self._known(name) for name in self.names()}
+        return {name: profile for name, profile in found.items() if profile is not None}
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """One sentence (file, line, key) for each file that cannot be read; to know that, all are read."""
+        return tuple(self._problems) if self.profiles else ()
+
+    def _known(self, name: str) -> Profile | None:
+        if name not in self._read and name in self._shipped:
+            self._take(self._shipped[name])
+        return self._read.get(name)
+
+    def _read_added(self) -> None:
+        while self._added:
+            self._take(self._added.pop(0))
+
+    def _take(self, file: File) -> None:
+        """Read one file over what is known. A bad one costs itself alone: what it would have replaced stays."""
+        try:
+            profile = _read(file, self._known)
+        except _Problem as problem:
+            self._problems.append(str(problem))
+        else:
+            self._read[profile.name] = profile
 
 
 def load(user_dirs: Iterable[Path] = ()) -> Catalog:
     """The shipped profiles, with those of ``user_dirs`` (``*.toml``) put over them in that order, by name.
 
-    A file may start from a profile read before it (``like = "claude"``) and change only what it names. A bad file
-    costs itself alone: it is named in ``problems``, and whatever it would have replaced stays.
+    A file may start from a profile read before it (``like = "claude"``) and change only what it names.
     """
-    profiles: dict[str, Profile] = {}
-    problems: list[str] = []
-    for file in [*_files(resources.files(__name__)), *(f for folder in user_dirs for f in _files(folder))]:
-        try:
-            profile = _read(file, profiles)
-        except _Problem as problem:
-            problems.append(str(problem))
-        else:
-            profiles[profile.name] = profile
-    return Catalog(profiles, tuple(problems))
+    shipped = {file.name.removesuffix(".toml"): file for file in _files(resources.files(__name__))}
+    return Catalog(shipped, [file for folder in user_dirs for file in _files(folder)])
 
 
 class _Problem(Exception):
     pass
 
 
-def _files(folder: Traversable | Path) -> Iterator[Traversable | Path]:
+def _files(folder: File) -> list[File]:
     try:
-        found = sorted((f for f in folder.iterdir() if f.name.endswith(".toml")), key=lambda f: f.name)
+        found: list[File] = sorted((f for f in folder.iterdir() if f.name.endswith(".toml")), key=lambda f: f.name)
     except OSError:
-        return iter(())
-    return iter(found[:MAX_FILES])
+        return []
+    return found[:MAX_FILES]
 
 
-def _read(file: Traversable | Path, known: Mapping[str, Profile]) -> Profile:
+def _read(file: File, known: Known) -> Profile:
     text = ""
     try:
         text = file.read_text(encoding="utf-8")

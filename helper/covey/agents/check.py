@@ -19,6 +19,7 @@ from covey.agents.profile import (
     Profile,
     ReadyRule,
     Region,
+    Rehearsal,
     Rule,
     Scene,
     StartDialog,
@@ -34,6 +35,7 @@ ACTS = ("refuse", "space")
 
 Table: TypeAlias = Mapping[str, Any]
 Reader: TypeAlias = Callable[[Any], Any]
+Known: TypeAlias = Callable[[str], Profile | None]
 
 
 class BadProfile(ValueError):
@@ -44,7 +46,7 @@ class BadProfile(ValueError):
         self.key = key
 
 
-def read(text: str, known: Mapping[str, Profile]) -> Profile:
+def read(text: str, known: Known) -> Profile:
     """The profile that ``text`` (TOML) describes; with ``like`` it differs from a known one only in what it says.
 
     Raises BadProfile or tomllib.TOMLDecodeError.
@@ -54,15 +56,16 @@ def read(text: str, known: Mapping[str, Profile]) -> Profile:
     table = tomllib.loads(text)
     values = _fields(table, _PROFILE, "")
     like = values.pop("like", None)
-    if like is not None and like not in known:
+    base = known(like) if like is not None else None
+    if like is not None and base is None:
         raise BadProfile("like", f"there is no agent {like!r}")
-    missing = [key for key in ("name", "argv") if key not in values and like is None]
+    missing = [key for key in ("name", "argv") if key not in values and base is None]
     if missing:
         raise BadProfile(missing[0], "is missing")
     if sum(len(values.get(kind, ())) for kind in _RULES) > MAX_RULES:
         raise BadProfile("rules", f"are more than {MAX_RULES}")
-    if like is not None:
-        return replace(known[like], **values)
+    if base is not None:
+        return replace(base, **values)
     values.setdefault("title", values["name"])
     return Profile(**values)
 
@@ -239,6 +242,7 @@ _PROFILE: Mapping[str, Reader] = {
     "resume": _strings,
     "new_id": _strings,
     "history": _string,
+    "history_query": _string,
     "flags": _record(dict.fromkeys(("model", "effort", "permission", "tools", "name"), _strings), (), Flags),
     "env_set": _table_of(_string),
     "env_unset": _strings,
@@ -246,6 +250,7 @@ _PROFILE: Mapping[str, Reader] = {
     "interrupt": _list_of(_strings),
     "quit": _string,
     "grace": _seconds,
+    "spare": _strings,
     "enter_delay": _seconds,
     "enter_schedule": _list_of(_seconds),
     "paste_limit": _count,
@@ -256,7 +261,7 @@ _PROFILE: Mapping[str, Reader] = {
     "trailing": _table_of(_one_of(ACTS)),
     "words": _strings,
     "own_title": _pattern,
-    "ready": _record({"title": _flag, "quiet": _seconds, "patience": _seconds}, (), ReadyRule),
+    "ready": _record({"title": _flag, "late_title": _flag, "quiet": _seconds, "patience": _seconds}, (), ReadyRule),
     "composer": _record(
         {
             "kind": _one_of(COMPOSER_KINDS),
@@ -275,6 +280,16 @@ _PROFILE: Mapping[str, Reader] = {
             ("name", "match", "choose", "consent"),
             StartDialog,
         )
+    ),
+    "rehearsal": _record(
+        {
+            "env": _table_of(_string),
+            "files": _table_of(_string),
+            "asks": _string,
+            "bare": _flag,
+        },
+        (),
+        Rehearsal,
     ),
     **dict.fromkeys(_RULES, _rules),
 }

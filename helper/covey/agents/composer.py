@@ -73,7 +73,10 @@ def _above(rows: tuple[str, ...], rail: re.Pattern[str], bottom: int) -> int | N
 
 
 def _lined(rows: tuple[str, ...], rule: ComposerRule) -> Box | None:
-    """The last row that starts with the prompt; the draft ends at the last blank row, below which is the foot."""
+    """The last row that starts with the prompt; the draft ends at the last blank row, below which is the foot.
+
+    What is longer than a foot and set in like a draft is the rest of the draft: a foot may give way to it.
+    """
     filled = [at for at, row in enumerate(rows) if row.strip()]
     starts = [at for at in filled if rule.prompt.match(rows[at])]
     if not starts:
@@ -81,6 +84,9 @@ def _lined(rows: tuple[str, ...], rule: ComposerRule) -> Box | None:
     first, end = starts[-1], filled[-1]
     blanks = [at for at in range(first, end) if not rows[at].strip()]
     last = blanks[-1] - 1 if blanks else end
+    rest = [at for at in filled if at > last]
+    if len(rest) > rule.foot > 0 and all(rows[at].startswith("  ") for at in rest):
+        last = end
     while last > first and not rows[last].strip():
         last -= 1
     return _with_more_prompts(rows, rule, Box(first, first, last, last))

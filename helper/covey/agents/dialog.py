@@ -77,6 +77,17 @@ def find(screen: Screen, start: int = 0) -> Dialog | None:
     return None
 
 
+def block(screen: Screen, at: int) -> int:
+    """The first row of the options that the row ``at`` is one of; ``at`` where it is none.
+
+    A composer that is a line with a pointer looks like the option that is pointed at.
+    """
+    if _NUMBERED.match(_indent(screen, at)):
+        while at > 0 and screen.lines[at - 1].strip():
+            at -= 1
+    return at
+
+
 def hint(rows: list[str]) -> str | None:
     """The last of ``rows`` if it is nothing but a hint how to answer; it may have wrapped once."""
     for text in (" ".join(row.strip() for row in rows[-2:]), rows[-1].strip() if rows else ""):
@@ -214,7 +225,10 @@ def _marked(screen: Screen, at: int, word: str) -> bool:
 
 
 def _pointed(screen: Screen, rows: list[str], filled: list[int]) -> Dialog | None:
-    """Options without numbers: one row with a pointer, its neighbours set to the same column, a hint below."""
+    """Options without numbers: one row with a pointer, its neighbours set to the same column.
+
+    Below them is a hint how to answer; or nothing at all, and they begin as answers do.
+    """
     for at in reversed(filled):
         match = _POINTED.match(_indent(screen, at).rstrip())
         if not match:
@@ -222,9 +236,11 @@ def _pointed(screen: Screen, rows: list[str], filled: list[int]) -> Dialog | Non
         column = match.start(3)
         first, end = _column(screen, at, column, -1), _column(screen, at, column, 1)
         count, below = _below(rows, end)
-        if first == end or count > FOOT or not _ACCEPTING.search(below):
+        labels = [rows[row].strip().lstrip("❯›▶►●◉◆→⏵»> ") for row in range(first, end + 1)]
+        closes = count == 0 and all(map(_ROW_CHOICE.match, labels))
+        if first == end or count > FOOT or not (closes or _ACCEPTING.search(below)):
             return None
-        options = [Option(rows[row].strip().lstrip("❯›▶►●◉◆→⏵»> ")) for row in range(first, end + 1)]
+        options = [Option(label) for label in labels]
         return Dialog(_question(rows, first), tuple(options), at - first, first, end)
     return None
 

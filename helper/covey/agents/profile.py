@@ -59,10 +59,12 @@ class ReadyRule:
 
     It has set its own ``title`` (where it does so at all), its composer shows, and the screen stood still for
     ``quiet`` seconds. ``patience``: seconds after which a composer on a screen that stands still is ready even
-    without the title, for titles can be turned off.
+    without the title, for titles can be turned off. ``late_title``: a screen without the title may be an idle one,
+    but one that is watched from its start is not ready before it.
     """
 
     title: bool = False
+    late_title: bool = False
     quiet: float = 0.3
     patience: float = 8.0
 
@@ -82,6 +84,21 @@ class StartDialog:
 
 
 @dataclass(frozen=True, slots=True)
+class Rehearsal:
+    """How the agent is brought to talk to a model of covey's own, in a home of its own.
+
+    ``{url}``, ``{key}`` and ``{file}`` stand for the model's address, a made-up key and a file to be made. ``files``
+    are laid into the home, ``asks`` is a prompt after which the agent asks for permission ('': it never does).
+    ``bare``: it offers the model no tools.
+    """
+
+    env: Mapping[str, str] = field(default_factory=dict)
+    files: Mapping[str, str] = field(default_factory=dict)
+    asks: str = ""
+    bare: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Flags:
     """Arguments that pass a value to the agent; ``{value}`` stands for it. Empty: the agent has no such flag."""
 
@@ -98,9 +115,11 @@ class Profile:
 
     ``argv`` starts it; ``resume`` and ``new_id`` are *further* arguments put behind it (``{id}`` stands for the
     conversation), empty where the agent cannot. ``probe`` prints the version (``probe_match`` is found in the
-    output of the right program; another one may bear the same name). ``interrupt`` is a tuple of key presses in
+    output of the right program; another one may bear the same name). ``history`` is the file in which the agent keeps
+    a conversation, or the database that ``history_query`` (SQL) is asked of. ``interrupt`` is a tuple of key presses in
     tmux's key names, each a tuple sent at once. Seconds: ``grace`` (from TERM to KILL), ``enter_delay`` (from
     paste to Enter), ``enter_schedule`` (waits before each further Enter). ``paste_limit`` is in bytes.
+    ``spare`` names commands of shared daemons: one in a session of its own outlives ours.
     ``leading`` and ``trailing`` say what a first or last character does to a prompt: ``refuse`` (it would not be
     sent as text) or ``space`` (put a blank before or behind it); ``words`` are whole prompts that end the agent.
     """
@@ -115,6 +134,7 @@ class Profile:
     resume: tuple[str, ...] = ()
     new_id: tuple[str, ...] = ()
     history: str = ""
+    history_query: str = ""
     flags: Flags = field(default_factory=Flags)
     env_set: Mapping[str, str] = field(default_factory=dict)
     env_unset: tuple[str, ...] = ()
@@ -122,6 +142,7 @@ class Profile:
     interrupt: tuple[tuple[str, ...], ...] = ()
     quit: str = ""
     grace: float = 3.0
+    spare: tuple[str, ...] = ()
     enter_delay: float = 0.2
     enter_schedule: tuple[float, ...] = (0.5, 1.0, 2.0)
     paste_limit: int = 1_048_576
@@ -140,6 +161,7 @@ class Profile:
     idle: tuple[Rule, ...] = ()
     background: tuple[Rule, ...] = ()
     dialogs: tuple[StartDialog, ...] = ()
+    rehearsal: Rehearsal | None = None
 
     @property
     def has_composer(self) -> bool:

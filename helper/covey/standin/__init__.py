@@ -8,7 +8,8 @@ C-c, or C-d on an empty draft, end it. What is submitted while it works waits, i
 The first word of a prompt says what it does::
 
     work [S]      works for S seconds, then answers "done"
-    ask …         shows a permission dialog (arrows, digits, Enter; Esc cancels) and tells what was chosen
+    ask …         works for a moment, shows a permission dialog (arrows, digits, Enter; Esc cancels), tells what was
+                  chosen
     echo …        prints the rest byte for byte, control bytes and all
     flood N       prints N coloured lines as fast as the terminal takes them
     /exit [CODE]  ends with that code (0)

@@ -8,6 +8,9 @@ from typing import Literal, NamedTuple
 Deed = Literal["say", "ask", "flood", "exit", "shell", "crash"]
 
 
+PONDER = 0.1  # seconds between a prompt and the question it leads to, at least: the composer is seen to empty
+
+
 class Plan(NamedTuple):
     """Work for ``seconds``, then do ``deed``; ``number`` is lines of a flood or the code of an exit."""
 
@@ -64,7 +67,7 @@ def _exit(rest: str, _work: float) -> Plan:
 
 SCRIPT: dict[str, Callable[[str, float], Plan]] = {
     "work": _work,
-    "ask": lambda _rest, _work: Plan("ask"),
+    "ask": lambda _rest, work: Plan("ask", max(work, PONDER)),
     "echo": _echo,
     "flood": _flood,
     "/exit": _exit,

@@ -176,7 +176,8 @@ class Control:
             raise self._lost
         request = self._enqueue(text)
         try:
-            return await asyncio.wait_for(asyncio.shield(request.answer), deadline)
+            async with asyncio.timeout(deadline):  # ``wait_for`` of Python 3.11 may forget a cancellation
+                return await asyncio.shield(request.answer)
         except TimeoutError:
             self._give_up(ServerLost("tmux stopped answering"))
             self._process.kill()

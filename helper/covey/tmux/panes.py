@@ -20,6 +20,7 @@ from covey.tmux.control import Block, Command, line, literal
 from covey.tmux.server import COLS, HUB, ROWS, Server
 
 DENIED = "covey-denied"
+SCROLLBACK = 20_000  # rows, as the server's configuration has it
 HISTORY_PAGE = 1000  # lines one capture may take: 50,000 lines block every client for a second
 
 _IDS = re.compile(rb"(\$\d+) (%\d+) (\d+)\Z")
@@ -63,10 +64,35 @@ async def look_at(server: Server, pane: str) -> Pane | None:
     return found[0] if found else None
 
 
+async def see(server: Server, pane: str) -> tuple[Pane, Shot] | None:
+    """One pane of ours and what it shows, of one and the same moment; None when it is gone or no longer ours."""
+    row = ("list-panes", "-t", pane, "-f", _only(pane), "-F", registry.FORMAT)
+    blocks = await server.send(("capture-pane", "-p", "-e", "-t", pane), row)
+    if not all(block.ok for block in blocks):
+        return None
+    found, _ = registry.panes(raw.decode("utf-8", "replace") for raw in blocks[-1].lines)
+    if not found:
+        return None
+    now = found[0]
+    return now, Shot(blocks[0].text, now.cols, now.rows, now.cursor, now.cursor_visible)
+
+
 async def server_pid(server: Server) -> int:
     """The process of the tmux server."""
     (block,) = await server.run(("list-sessions", "-f", f"#{{==:#{{session_name}},{HUB}}}", "-F", "#{pid}"))
     return int(block.text)
+
+
+async def control_clients(server: Server) -> dict[int, str]:
+    """pid -> name of every control client: the helpers', and those of helpers that are no more."""
+    (block,) = await server.run(("list-clients", "-F", "#{client_control_mode} #{client_pid} #{client_name}"))
+    rows = (raw.decode("utf-8", "replace").split(" ", 2) for raw in block.lines)
+    return {int(row[1]): row[2] for row in rows if row[0] == "1"}
+
+
+async def dismiss(server: Server, client: str) -> None:
+    """Have a client leave; sessions are untouched."""
+    await server.send(("detach-client", "-t", client))
 
 
 async def clients(server: Server) -> list[Client]:
@@ -103,6 +129,11 @@ async def create(server: Server, spec: Spec, script: Path, epoch: int = 1) -> tu
     if not all(block.ok for block in blocks):
         await server.run(*_settle(match[2].decode(), spec, epoch))
     return match[1].decode(), match[2].decode(), int(match[3])
+
+
+async def scrollback(server: Server, rows: int = SCROLLBACK) -> None:
+    """How many rows of scrollback panes keep that are made from now on."""
+    await server.run(("set-option", "-g", "history-limit", str(rows)))
 
 
 def _settle(target: str, spec: Spec, epoch: int) -> list[Command]:
@@ -156,21 +187,29 @@ async def kill(server: Server, pane: Pane) -> None:
     await _guarded(server, pane, _ours(pane), line(("kill-session", "-t", pane.tmux_session)), also=[ring()])
 
 
-async def paste(server: Server, pane: Pane, text: Path, act: str) -> None:
-    """The file's bytes as one bracketed paste, line feeds as they are; the act is marked in the same line."""
+async def paste(server: Server, pane: Pane, text: Path, act: str, *, guard: str = "") -> None:
+    """The file's bytes as one bracketed paste, line feeds as they are; the act is marked in the same line.
+
+    ``guard`` is a condition of the caller's own (a tmux format). What is refused was not typed, and no buffer of
+    ours is left either way.
+    """
     buffer = f"covey-{act}"
     typed = line(
         ("paste-buffer", "-d", "-r", "-p", "-b", buffer, "-t", pane.pane),
         ("set-option", "-p", "-t", pane.pane, "@covey_act", act),
     )
     load = ("load-buffer", "-b", buffer, literal(str(text)))
-    await _guarded(server, pane, typing(pane), typed, before=[load], denied=[("delete-buffer", "-b", buffer)])
+    drop = ("delete-buffer", "-b", buffer)
+    try:
+        await _guarded(server, pane, _and(typing(pane), guard), typed, before=[load], denied=[drop])
+    except NotFound:
+        await server.send(drop)
+        raise
 
 
 async def keys(server: Server, pane: Pane, *names: str, guard: str = "") -> None:
     """Press keys, by tmux's names, under the typing guard and the caller's own condition (a tmux format)."""
-    condition = f"#{{&&:{typing(pane)},{guard}}}" if guard else typing(pane)
-    await _guarded(server, pane, condition, line(("send-keys", "-t", pane.pane, *names)))
+    await _guarded(server, pane, _and(typing(pane), guard), line(("send-keys", "-t", pane.pane, *names)))
 
 
 async def leave_mode(server: Server, pane: Pane) -> None:
@@ -187,6 +226,10 @@ def typing(pane: Pane) -> str:
     state = "#{pane_dead}#{?pane_in_mode,1,0}#{pane_input_off}#{pane_synchronized}"
     free = f"#{{==:{state}.#{{@covey_fence}},0000.{pane.fence}}}"
     return f"#{{&&:{_ours(pane)},{free}}}"
+
+
+def _and(condition: str, guard: str) -> str:
+    return f"#{{&&:{condition},{guard}}}" if guard else condition
 
 
 async def _guarded(

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 # One escape sequence: CSI; OSC and other strings up to ST or BEL; charset selection; or a lone escape.
 _ESCAPE = re.compile(
@@ -76,23 +78,36 @@ class _Cell:
 
 def parse(ansi: str, cols: int) -> Screen:
     """The screen that ``capture-pane -p -e`` wrote as ``ansi`` for a pane ``cols`` wide. Never raises."""
-    pen = _Pen()
-    rows = [_row(row, pen) for row in _rows(ansi)]
+    pen: tuple[Any, ...] = astuple(_Pen())
+    rows = []
+    for raw in _rows(ansi):
+        row, pen = _read(raw, pen)
+        rows.append(row)
     return Screen(
-        tuple("".join(cell.char for cell in row).rstrip() for row in rows),
-        tuple(_bright(row) for row in rows),
+        tuple(row.plain for row in rows),
+        tuple(row.bright for row in rows),
         cols,
-        tuple(_marks(row) for row in rows),
+        tuple(row.marks for row in rows),
     )
+
+
+class _Row(NamedTuple):
+    plain: str
+    bright: str
+    marks: tuple[tuple[int, int], ...]
+
+
+@lru_cache(maxsize=2048)
+def _read(raw: str, before: tuple[Any, ...]) -> tuple[_Row, tuple[Any, ...]]:
+    """One row and the pen after it. From look to look most rows of a screen stay as they were."""
+    pen = _Pen(*before)
+    cells = list(_cells(raw, pen))
+    return _Row("".join(cell.char for cell in cells).rstrip(), _bright(cells), _marks(cells)), astuple(pen)
 
 
 def _rows(text: str) -> list[str]:
     rows = text.replace("\r", "").split("\n")
     return rows[:-1] if rows[-1] == "" else rows
-
-
-def _row(row: str, pen: _Pen) -> list[_Cell]:
-    return list(_cells(row, pen))
 
 
 def _cells(row: str, pen: _Pen) -> Iterator[_Cell]:

@@ -1,4 +1,5 @@
 --- The fleet at a glance: one row a session, those that need the person first, and a live preview beside it.
+local groups = require("covey.ui.groups")
 local label = require("covey.ui.label")
 local roster = require("covey.ui.roster")
 
@@ -16,17 +17,25 @@ local LEAST = 60 -- columns of the board where a preview is beside it
 ---@class covey.Board
 ---@field float covey.Float
 ---@field filter string?
----@field shown covey.Session[] in the order of the rows
+---@field grouped boolean whether sessions stand under their projects
+---@field folded table<string, boolean> projects of which only the head is shown
+---@field costs covey.Costs? where there is a column for what sessions cost
+---@field shown covey.Entry[] in the order of the rows
 ---@field rows covey.Row[] what is written
 ---@field view covey.View? the preview beside it
 
 local board = nil ---@type covey.Board?
 
----@return covey.Session?
-local function current()
+---@return covey.Entry?
+local function entry()
   if board and board.float:valid() then
     return board.shown[vim.api.nvim_win_get_cursor(board.float.win)[1]]
   end
+end
+
+---@return covey.Session?
+local function current()
+  return (entry() or {}).session
 end
 
 --- The area of the board, or of the preview to its right.
@@ -98,9 +107,13 @@ local function write(rows)
   board.rows = rows
 end
 
-local function put_cursor(session)
+local function same(a, b)
+  return a.project == b.project and (a.session or {}).id == (b.session or {}).id
+end
+
+local function put_cursor(at)
   for line, shown in ipairs(board.shown) do
-    if session and shown.id == session.id then
+    if at and same(shown, at) then
       local column = vim.api.nvim_win_get_cursor(board.float.win)[2]
       return vim.api.nvim_win_set_cursor(board.float.win, { line, column })
     end
@@ -132,11 +145,11 @@ local function draw()
   if not board or not board.float:valid() then
     return
   end
-  local at = current()
-  local width = vim.api.nvim_win_get_width(board.float.win)
-  local sessions = require("covey.fleet").list() or {}
-  board.shown = roster.sorted(roster.matching(sessions, board.filter))
-  local rows = roster.rows(board.shown, width)
+  local at = entry()
+  local sessions = require("covey.fleet").list() or require("covey.fleet").all()
+  sessions = roster.sorted(roster.matching(sessions, board.filter))
+  board.shown = board.grouped and groups.arrange(sessions, board.folded) or groups.flat(sessions)
+  local rows = groups.rows(board.shown, vim.api.nvim_win_get_width(board.float.win), board.costs)
   write(#rows > 0 and rows or { { text = nothing(), marks = {} } })
   put_cursor(at)
   board.float:caption(title(), footer())
@@ -175,6 +188,9 @@ local function closed()
   gone.forget()
   gone.clock:stop()
   gone.clock:close()
+  if gone.costs then
+    gone.costs:stop()
+  end
   vim.schedule(function()
     if gone.view then
       require("covey.ui.preview").close(gone.view)
@@ -207,6 +223,28 @@ local hands = {
   filtered = function()
     return board.filter or ""
   end,
+  group = function()
+    board.grouped = not board.grouped
+    draw()
+  end,
+  fold = function()
+    local at = entry()
+    local project = at and (at.project or groups.project(at.session.cwd))
+    if board.grouped and project then
+      board.folded[project] = not board.folded[project] or nil
+      draw()
+      put_cursor({ project = project })
+    end
+  end,
+  costs = function()
+    if board.costs then
+      board.costs:stop()
+      board.costs = nil
+    else
+      board.costs = require("covey.ui.costs").start(draw)
+    end
+    draw()
+  end,
 }
 
 local function open_float()
@@ -224,7 +262,7 @@ local function open_float()
 end
 
 local function start(float, opts)
-  board = { float = float, filter = opts.filter, shown = {}, rows = {} }
+  board = { float = float, filter = opts.filter, grouped = false, folded = {}, shown = {}, rows = {} }
   board.forget = require("covey.fleet").subscribe(redraw)
   board.clock = assert(vim.uv.new_timer())
   board.clock:start(AGE_TICK, AGE_TICK, vim.schedule_wrap(draw))

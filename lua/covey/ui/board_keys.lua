@@ -1,9 +1,21 @@
 --- What the keys of the board do.
 local M = {}
 
-local function confirmed(session)
-  local question = ("Kill %s (%s)?"):format(session.name, session.agent)
-  return vim.fn.confirm(question, "&Kill\n&Leave it", 2) == 1
+local function confirmed(session, what)
+  local question = ("%s %s (%s)?"):format(what, session.name, session.agent)
+  return vim.fn.confirm(question, ("&%s\n&Leave it"):format(what), 2) == 1
+end
+
+--- Ask the helper, and show how its answer reads.
+local function sheet(verb, reads)
+  return function(session)
+    require("covey")[verb]({ name = session.id }, function(err, result)
+      if err then
+        return require("covey.notify").error(err)
+      end
+      require("covey.ui.sheet").open(verb .. " · " .. session.name, require("covey.report")[reads](result))
+    end)
+  end
 end
 
 local function ask(prompt, default, act)
@@ -47,8 +59,26 @@ local VERBS = {
     "kill",
     "kill, after a question",
     function(session)
-      if confirmed(session) then
+      if confirmed(session, "Kill") then
         require("covey").kill({ name = session.id })
+      end
+    end,
+  },
+  {
+    "delete",
+    "kill and forget what was sent, after a question",
+    function(session)
+      if confirmed(session, "Delete") then
+        require("covey").delete({ name = session.id })
+      end
+    end,
+  },
+  {
+    "reset",
+    "start the agent anew, its conversation forgotten, after a question",
+    function(session)
+      if confirmed(session, "Reset") then
+        require("covey").reset({ name = session.id })
       end
     end,
   },
@@ -74,12 +104,31 @@ local VERBS = {
     end,
   },
   { "answer", "answer what it asks", answer },
+  {
+    "adopt",
+    "become its owner",
+    function(session)
+      require("covey").adopt({ name = session.id })
+    end,
+  },
+  {
+    "mute",
+    "say nothing of it, or again",
+    function(session)
+      local muted = require("covey.attention").muted(session.id)
+      require("covey").mute({ name = session.id, on = not muted })
+    end,
+  },
+  { "explain", "why it is in its state", sheet("explain", "explained") },
+  { "log", "what was done with it", sheet("log", "story") },
+  { "queue", "prompts that wait", sheet("queue", "waiting") },
 }
 
 --- Verbs that go to another window: the board closes first.
 local LEAVING = {
   { "attach", "attach: type into the agent" },
   { "prompt", "write a prompt" },
+  { "changed", "files changed since its last prompt" },
 }
 
 local function with(hands, act)
@@ -119,6 +168,14 @@ function M.all(hands)
   for _, verb in ipairs(VERBS) do
     add(verb[1], verb[2], with(hands, verb[3]))
   end
+  add("open", "open a session", function()
+    ask("Agent: ", require("covey.config").get().default_agent, function(agent)
+      require("covey").open({ agent = agent ~= "" and agent or nil })
+    end)
+  end)
+  add("group", "by project, or not", hands.group)
+  add("fold", "fold the project, or unfold it", hands.fold)
+  add("costs", "what each costs: cpu and memory", hands.costs)
   add("filter", "show only what matches", filter(hands))
   add("close", "close", hands.close)
   add("help", "this help", function()

@@ -45,6 +45,30 @@ function M.save(id, text)
   write(path(id, ".md"), text)
 end
 
+--- Keep what a buffer can undo, beside its draft.
+---@param id string
+---@param buf integer holds the draft as it was saved
+function M.save_undo(id, buf)
+  local file = path(id, ".undo")
+  vim.fn.mkdir(vim.fs.dirname(file), "p", MODE_DIR)
+  vim.api.nvim_buf_call(buf, function()
+    vim.cmd("silent! wundo! " .. vim.fn.fnameescape(file))
+  end)
+  vim.uv.fs_chmod(file, MODE_FILE)
+end
+
+--- Let a buffer undo what an earlier editor could; nothing happens where its text is another one by now.
+---@param id string
+---@param buf integer
+function M.load_undo(id, buf)
+  local file = path(id, ".undo")
+  if vim.fn.filereadable(file) == 1 then
+    vim.api.nvim_buf_call(buf, function()
+      vim.cmd("silent! rundo " .. vim.fn.fnameescape(file))
+    end)
+  end
+end
+
 --- What was sent to a session, oldest first.
 ---@param id string
 ---@return string[]

@@ -49,28 +49,7 @@ end
 ---@param title string
 ---@param keys covey.Key[]
 function M.help(title, keys)
-  local lines = M.lines(keys)
-  local width = math.max(unpack(vim.tbl_map(vim.api.nvim_strwidth, lines)))
-  local help
-  local function close()
-    help:close()
-  end
-  help = require("covey.ui.float").open({
-    place = function()
-      return { width = width + 2, height = #lines + 2, border = require("covey.config").get().float.border }
-    end,
-    focus = true,
-    title = " " .. title .. " ",
-    filetype = "covey-help",
-    zindex = 60,
-    keys = vim.tbl_map(function(lhs)
-      return { name = "close", lhs = lhs, run = close, desc = "close" }
-    end, { "q", "<Esc>", "g?" }),
-  })
-  if help then
-    vim.api.nvim_buf_set_lines(help.buf, 0, -1, false, lines)
-    vim.bo[help.buf].modifiable = false
-  end
+  require("covey.ui.sheet").open(title, M.lines(keys))
 end
 
 return M

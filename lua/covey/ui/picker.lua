@@ -1,4 +1,5 @@
---- Choose a session through `vim.ui.select`, so that whatever a person uses for that is what they see.
+--- Choose a session: in a picker that can show its screen beside it, where the person has one loaded, else through
+--- `vim.ui.select`, so that whatever they use for that is what they see.
 local label = require("covey.ui.label")
 
 local M = {}
@@ -28,6 +29,49 @@ function M.format(sessions)
   end
 end
 
+--- What a session shows now, without blank lines at its end.
+local function screen(session, show)
+  require("covey.rpc").call("capture", { name = session.id }, function(err, shot)
+    local lines = err and { err.message } or vim.tbl_map(label.line, shot.lines)
+    while lines[#lines] and not lines[#lines]:find("%S") do
+      table.remove(lines)
+    end
+    show(lines)
+  end)
+end
+
+--- The picker to use: the one that is asked for, or one that is loaded already.
+---@return string? name
+local function chosen()
+  local wanted = require("covey.config").get().picker
+  if wanted ~= "auto" then
+    return wanted ~= "select" and wanted or nil
+  end
+  for _, name in ipairs({ "snacks", "telescope", "fzf-lua" }) do
+    local loaded = package.loaded[name]
+    if loaded and (name ~= "snacks" or vim.tbl_get(loaded, "config", "picker", "enabled")) then
+      return name
+    end
+  end
+end
+
+--- Show one of the pickers with previews; false where there is none, or it is not what it was.
+local function with_preview(sessions, prompt, cb)
+  local name = chosen()
+  if not name then
+    return false
+  end
+  local format = M.format(sessions)
+  local entries = vim.tbl_map(function(session)
+    return { session = session, text = format(session) }
+  end, sessions)
+  local ok, err = pcall(require("covey.ui.pickers." .. name), entries, { prompt = prompt, screen = screen }, cb)
+  if not ok then
+    require("covey.notify").warn(("covey: the picker %s does not work: %s"):format(name, err))
+  end
+  return ok
+end
+
 local function choose(sessions, opts, cb)
   local shown = vim.tbl_filter(opts.filter or function()
     return true
@@ -37,12 +81,14 @@ local function choose(sessions, opts, cb)
     return cb(nil)
   end
   local prompt = opts.prompt or "Session"
-  vim.ui.select(shown, { prompt = prompt, kind = "covey", format_item = M.format(shown) }, function(session)
-    cb(session)
-  end)
+  if not with_preview(shown, prompt, cb) then
+    vim.ui.select(shown, { prompt = prompt, kind = "covey", format_item = M.format(shown) }, function(session)
+      cb(session)
+    end)
+  end
 end
 
---- Let the person choose a session. `cb(nil)`: they chose none, or there is none.
+--- Let the person choose a session. `cb(nil)`, or no call at all: they chose none, or there is none.
 ---@param opts covey.PickOpts?
 ---@param cb fun(session: covey.Session?)
 function M.session(opts, cb)

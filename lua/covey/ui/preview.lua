@@ -21,6 +21,7 @@ local M = {}
 ---@field placed { topline: integer, lnum: integer }? where we put the window's view
 ---@field history covey.History?
 ---@field note string? why the screen stands still
+---@field adrift boolean? whether the helper that sent its frames is gone
 
 local views = {} ---@type table<string, covey.View>
 local minted = 0
@@ -144,23 +145,33 @@ local function unask(view)
   end
 end
 
---- Take in what became of a view's session. Frames end with the tmux server and with the helper: where there is a
---- new one, they are asked for again.
+--- Take in what became of a view's session. Frames end with the tmux server: where there is a new one, they are asked
+--- for again.
 local function update(view, event)
   local now = require("covey.fleet").get(view.session.id)
-  local back = now and view.session.state == "lost" and now.state ~= "lost"
-  local fresh_helper = event.event == "Fleet" and event.seq == 1 and view.screen
   if not now then
     view.note = event.data.reason or "this session is gone"
-  elseif back or fresh_helper then
+  elseif view.session.state == "lost" and now.state ~= "lost" then
     ask(view)
   end
   view.session = now or view.session
   caption(view)
 end
 
+--- Frames end with the helper, too: the first word of a new one is when to ask it.
+local function reconnect(view, event)
+  if event.event == "Disconnected" then
+    view.adrift, view.note = true, "not connected: " .. event.data.reason
+    caption(view)
+  elseif view.adrift then
+    view.adrift = false
+    ask(view)
+  end
+end
+
 local function heard(event)
   for _, view in pairs(vim.tbl_extend("force", {}, views)) do
+    reconnect(view, event)
     if event.event == "Fleet" or event.data.id == view.session.id then
       update(view, event)
     end

@@ -1,16 +1,17 @@
 --- A buffer to write a prompt in, one for each session. Nothing written in it is lost: it is a draft on disk whenever
 --- the buffer is left, and it stays in the buffer until it is known to have arrived.
 local draft = require("covey.ui.draft")
+local gloss = require("covey.ui.gloss")
 local label = require("covey.ui.label")
 local placeholder = require("covey.ui.placeholder")
 
 local M = {}
 
 local HEIGHT = 10 -- rows of the window
-local NAMESPACE = vim.api.nvim_create_namespace("covey.prompt")
 
 ---@class covey.PromptOpts
----@field text string? put into an empty buffer
+---@field text string? put into the buffer, after what is written there
+---@field template string? the same, a prompt of the library
 ---@field selection string? what {selection} stands for (default: the selection of visual mode)
 
 ---@class covey.Prompt
@@ -18,6 +19,7 @@ local NAMESPACE = vim.api.nvim_create_namespace("covey.prompt")
 ---@field buf integer
 ---@field source covey.Source
 ---@field text string? what is written
+---@field saved string the draft on disk, as this editor knows it
 ---@field reason string? why the text is still here
 ---@field act string? the act of the text that was sent and has not arrived
 ---@field sent string? that text
@@ -39,33 +41,6 @@ local function set_text(prompt, text)
   vim.api.nvim_buf_set_lines(prompt.buf, 0, -1, false, vim.split(text, "\n", { plain = true }))
 end
 
-local function escaped(text)
-  return (label.line(text):gsub("%%", "%%%%"))
-end
-
-local function winbar(prompt)
-  local session = prompt.session
-  local state = "%#"
-    .. require("covey.ui.highlight").state(session.state)
-    .. "#"
-    .. escaped(label.state(session))
-    .. "%*"
-  local bytes = #prompt.text
-  return (" %s · %s · %s · %d bytes"):format(escaped(session.name), escaped(session.agent), state, bytes)
-end
-
-local function mark_placeholders(prompt)
-  for _, mark in ipairs(placeholder.marks(vim.api.nvim_buf_get_lines(prompt.buf, 0, -1, false), prompt.source)) do
-    local note = mark.value and label.cut(label.line(mark.value), 40) or "no value: stays as it stands"
-    local group = mark.value and "CoveyPlaceholder" or "CoveyUnresolved"
-    vim.api.nvim_buf_set_extmark(prompt.buf, NAMESPACE, mark.row, mark.col, {
-      end_col = mark.end_col,
-      hl_group = group,
-      virt_text = { { "  " .. note, mark.value and "CoveyDim" or group } },
-    })
-  end
-end
-
 --- Bring winbar and marks up to date. The buffer never counts as modified: it must not stop `:qa`, nor be sent by
 --- `:wa`.
 local function refresh(prompt)
@@ -73,20 +48,31 @@ local function refresh(prompt)
     return
   end
   vim.bo[prompt.buf].modified = false
-  vim.api.nvim_buf_clear_namespace(prompt.buf, NAMESPACE, 0, -1)
-  mark_placeholders(prompt)
-  if prompt.reason then
-    vim.api.nvim_buf_set_extmark(prompt.buf, NAMESPACE, 0, 0, {
-      virt_lines = { { { prompt.reason, "CoveyReason" } } },
-    })
-  end
+  gloss.write(prompt.buf, prompt.source, prompt.reason)
   for _, win in ipairs(vim.fn.win_findbuf(prompt.buf)) do
-    vim.wo[win][0].winbar = winbar(prompt)
+    vim.wo[win][0].winbar = gloss.winbar(prompt.session, prompt.text, prompt.source)
   end
 end
 
+--- Write the draft, if there is anything new in it: another editor may have gone on writing meanwhile.
 local function save(prompt)
-  draft.save(prompt.session.id, text_of(prompt))
+  local text = text_of(prompt)
+  if text ~= prompt.saved then
+    draft.save(prompt.session.id, text)
+    prompt.saved = text
+    if vim.api.nvim_buf_is_loaded(prompt.buf) then
+      draft.save_undo(prompt.session.id, prompt.buf)
+    end
+  end
+end
+
+--- Take over what another editor wrote, where nothing was written here since.
+local function catch_up(prompt)
+  local text = draft.load(prompt.session.id)
+  if text_of(prompt) == prompt.saved and text ~= prompt.saved then
+    prompt.saved = text
+    set_text(prompt, text)
+  end
 end
 
 --- It arrived: it is history now, and the buffer is empty, unless the person went on writing.
@@ -122,48 +108,14 @@ local function send(prompt, submit)
   local act = written == prompt.sent and prompt.act or nil
   prompt.sent, prompt.reason = written, "sending…"
   refresh(prompt)
-  local text = placeholder.render(written, prompt.source)
-  require("covey").send({ name = prompt.session.id, text = text, submit = submit, act = act }, function(err, receipt)
-    settle(prompt, receipt or { outcome = "failed", reason = err.message })
+  local source = prompt.source
+  placeholder.ready(written, source, function()
+    placeholder.warn_unsaved(written, source)
+    local text = placeholder.render(written, source)
+    require("covey").send({ name = prompt.session.id, text = text, submit = submit, act = act }, function(err, receipt)
+      settle(prompt, receipt or { outcome = "failed", reason = err.message })
+    end)
   end)
-end
-
-local function recall(prompt, step)
-  local sent = draft.sent(prompt.session.id)
-  local back = math.max(0, math.min(#sent, (prompt.recalled or 0) + step))
-  if back == (prompt.recalled or 0) then
-    return
-  end
-  prompt.kept = prompt.recalled and prompt.kept or text_of(prompt)
-  prompt.recalled = back > 0 and back or nil
-  set_text(prompt, back > 0 and sent[#sent - back + 1] or prompt.kept)
-end
-
-local function keys(prompt)
-  local function submit()
-    send(prompt, true)
-  end
-  local both = { "n", "i" }
-  vim.keymap.set(both, "<Plug>(CoveyPromptSubmit)", submit, { buffer = prompt.buf, desc = "submit the prompt" })
-  return require("covey.ui.keys").chosen("prompt", {
-    { name = "submit", mode = both, desc = "submit the prompt", run = submit },
-    {
-      name = "older",
-      lhs = "[h",
-      desc = "what was sent before",
-      run = function()
-        recall(prompt, 1)
-      end,
-    },
-    {
-      name = "newer",
-      lhs = "]h",
-      desc = "what was sent after, and back to the draft",
-      run = function()
-        recall(prompt, -1)
-      end,
-    },
-  })
 end
 
 local function watch(prompt)
@@ -173,6 +125,11 @@ local function watch(prompt)
   end
   on("BufWriteCmd", prompt.buf, function()
     send(prompt, false)
+  end)
+  on("BufEnter", prompt.buf, function()
+    catch_up(prompt)
+    placeholder.forget(prompt.source)
+    refresh(prompt)
   end)
   on({ "BufLeave", "BufHidden", "BufUnload", "FocusLost" }, prompt.buf, function()
     save(prompt)
@@ -188,23 +145,6 @@ local function watch(prompt)
     prompt.forget()
     prompts[prompt.session.id] = nil
   end)
-end
-
---- Take in each change as it is made, and refresh once after any number of them.
-local function follow_changes(prompt)
-  local due = false
-  vim.api.nvim_buf_attach(prompt.buf, false, {
-    on_lines = function()
-      text_of(prompt)
-      if not due then
-        due = true
-        vim.schedule(function()
-          due = false
-          refresh(prompt)
-        end)
-      end
-    end,
-  })
 end
 
 local function heard(prompt, event)
@@ -231,18 +171,45 @@ local function new_buffer(session)
   return buf
 end
 
-local function make(session, opts)
-  require("covey.ui.highlight").setup()
-  local prompt = { session = session, buf = new_buffer(session) }
-  local saved = draft.load(session.id)
-  set_text(prompt, saved ~= "" and saved or opts.text or "")
+--- The draft there is; it cannot be undone by what comes after, but as it could be when it was written.
+local function fill(prompt)
+  prompt.saved = draft.load(prompt.session.id)
+  local levels = vim.bo[prompt.buf].undolevels
+  vim.bo[prompt.buf].undolevels = -1
+  set_text(prompt, prompt.saved)
+  vim.bo[prompt.buf].undolevels = levels
   text_of(prompt)
-  require("covey.ui.keys").set(prompt.buf, keys(prompt))
+  draft.load_undo(prompt.session.id, prompt.buf)
+end
+
+local function make(session, source)
+  require("covey.ui.highlight").setup()
+  local prompt = { session = session, buf = new_buffer(session), source = source }
+  fill(prompt)
+  require("covey.ui.keys").set(
+    prompt.buf,
+    require("covey.ui.prompt_keys").all(prompt, {
+      submit = function()
+        send(prompt, true)
+      end,
+      text = function()
+        return text_of(prompt)
+      end,
+      fill = function(text)
+        set_text(prompt, text)
+      end,
+    })
+  )
   prompt.forget = require("covey.fleet").subscribe(function(event)
     heard(prompt, event)
   end)
   watch(prompt)
-  follow_changes(prompt)
+  require("covey.ui.follow").changes(prompt.buf, function()
+    text_of(prompt)
+    refresh(prompt)
+  end, function()
+    text_of(prompt)
+  end)
   prompts[session.id] = prompt
   return prompt
 end
@@ -257,12 +224,47 @@ local function show(prompt)
   vim.wo[0][0].winfixheight = true
   if vim.bo[prompt.buf].filetype == "" then
     vim.bo[prompt.buf].filetype = "markdown"
+    -- after the filetype: its plugin has a completion of its own
+    require("covey.ui.completion").attach(prompt.buf, function()
+      return prompt.source
+    end)
   end
 end
 
 local function source(session, opts)
   local visual = vim.fn.mode():find("[vV\22]") and require("covey.context").selection() or nil
-  return { win = vim.api.nvim_get_current_win(), cwd = session.cwd, selection = opts.selection or visual }
+  return placeholder.source(session, opts.selection or visual)
+end
+
+--- From here on placeholders stand for what is around the person now.
+local function look_around(prompt, from)
+  if vim.api.nvim_get_current_buf() ~= prompt.buf then
+    prompt.source = from
+  end
+  prompt.source.changed = function()
+    refresh(prompt)
+  end
+end
+
+--- What was asked for goes after what is written already, and nothing twice.
+local function add(prompt, text)
+  local written = text_of(prompt)
+  if text and not written:find(text, 1, true) then
+    set_text(prompt, written == "" and text or written .. "\n" .. text)
+    text_of(prompt)
+  end
+end
+
+--- The text of a prompt of the library that is asked for.
+local function template(opts)
+  if not opts.template then
+    return opts.text
+  end
+  local text, err = require("covey.library").read(opts.template)
+  if err then
+    require("covey.notify").error(err)
+  end
+  return text
 end
 
 --- Open the prompt buffer of a session, or go to it. `:w` inserts the text, the key `submit` submits it.
@@ -272,10 +274,9 @@ function M.open(session, opts)
   opts = opts or {}
   local prompt = prompts[session.id]
   local from = source(session, opts)
-  prompt = prompt or make(session, opts)
-  if vim.api.nvim_get_current_buf() ~= prompt.buf then
-    prompt.source = from
-  end
+  prompt = prompt or make(session, from)
+  look_around(prompt, from)
+  add(prompt, template(opts))
   show(prompt)
   refresh(prompt)
 end

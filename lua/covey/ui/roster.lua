@@ -5,7 +5,7 @@ local M = {}
 
 local NAME, AGENT, CWD = { 8, 24 }, { 4, 10 }, { 10, 28 } -- cells: least and most
 local STATE = 19 -- cells: "exited (signal 9)" and a space; the age has its own
-local AGE, QUEUED = 4, 3 -- cells
+local AGE, QUEUED, COST = 4, 3, 10 -- cells
 local WITH_AGENT, WITH_CWD = 56, 96 -- a board that wide has the column
 
 --- Who needs the person first: the lower, the sooner.
@@ -69,7 +69,7 @@ local function home_relative(session)
 end
 
 --- Widths of the columns of a board `width` cells wide. `says` gets what is left.
-local function columns(sessions, width)
+local function columns(sessions, width, costs)
   local function field(name)
     return function(session)
       return session[name]
@@ -81,14 +81,19 @@ local function columns(sessions, width)
     state = widest(sessions, label.state, { 8, STATE }),
     cwd = width >= WITH_CWD and widest(sessions, home_relative, CWD) or 0,
   }
-  local gaps = 1 + 4 + (fits.agent > 0 and 1 or 0) + (fits.cwd > 0 and 1 or 0)
-  fits.says = math.max(0, width - fits.name - fits.agent - fits.state - AGE - QUEUED - fits.cwd - gaps)
+  fits.cost = costs and COST or 0
+  local gaps = 1 + 4
+  for _, column in ipairs({ "agent", "cwd", "cost" }) do
+    gaps = gaps + (fits[column] > 0 and 1 or 0)
+  end
+  fits.says = math.max(0, width - fits.name - fits.agent - fits.state - AGE - QUEUED - fits.cwd - fits.cost - gaps)
   return fits
 end
 
 local function flags(session)
   local queued = (session.queued or 0) > 0 and ("+%d"):format(session.queued) or ""
-  return queued .. (session.keep and "K" or "")
+  local muted = vim.list_contains(session.flags or {}, "muted") and "m" or ""
+  return queued .. (session.keep and "K" or "") .. muted
 end
 
 ---@class covey.Row
@@ -98,13 +103,14 @@ end
 --- Rows by session. A session that changed is another table, so what is cached for one is right while it lives.
 local cache = setmetatable({}, { __mode = "k" }) ---@type table<covey.Session, { key: string, row: covey.Row }>
 
-local function make(session, fits, age)
+local function make(session, fits, age, cost)
   local cells = {
     { session.name, fits.name, "CoveyName" },
     { session.agent, fits.agent, "CoveyAgent" },
     { label.state(session), fits.state, require("covey.ui.highlight").state(session.state) },
     { age, AGE, "CoveyDim" },
     { flags(session), QUEUED, "CoveyQueued" },
+    { cost, fits.cost, "CoveyQueued" },
     { says(session), fits.says, "CoveyDim" },
     { home_relative(session), fits.cwd, "CoveyCwd" },
   }
@@ -121,12 +127,12 @@ local function make(session, fits, age)
 end
 
 --- One session as a row: the very table of the time before, where nothing of it changed.
-local function row(session, fits, now)
+local function row(session, fits, now, cost)
   local age = label.age(session.since, now)
-  local key = table.concat({ fits.name, fits.agent, fits.state, fits.says, fits.cwd, age }, " ")
+  local key = table.concat({ fits.name, fits.agent, fits.state, fits.says, fits.cwd, age, cost }, " ")
   local cached = cache[session]
   if not cached or cached.key ~= key then
-    cached = { key = key, row = make(session, fits, age) }
+    cached = { key = key, row = make(session, fits, age, cost) }
     cache[session] = cached
   end
   return cached.row
@@ -136,11 +142,12 @@ end
 ---@param sessions covey.Session[]
 ---@param width integer
 ---@param now integer? seconds since 1970
+---@param costs covey.Costs? what each costs, where there is a column for it
 ---@return covey.Row[]
-function M.rows(sessions, width, now)
-  local fits = columns(sessions, width)
+function M.rows(sessions, width, now, costs)
+  local fits = columns(sessions, width, costs)
   return vim.tbl_map(function(session)
-    return row(session, fits, now or os.time())
+    return row(session, fits, now or os.time(), costs and costs:of(session.id) or "")
   end, sessions)
 end
 

@@ -1,0 +1,297 @@
+"""How text becomes a submitted prompt: look, paste, see, Enter, verify.
+
+The words of a prompt are never looked for on the screen, for agents collapse long pastes: what counts is that the
+composer, read by structure, went from empty to not empty after our paste (*seen*), and that it emptied or the agent
+went to work after our Enter (*left*). Enter is pressed again only while the composer still holds what we pasted;
+nothing is ever pasted twice. Each look is the pane and its screen of one moment, so that a raised fence, an exit or
+a shell where the agent was ends a delivery at the next look.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TypeVar
+
+from covey import state
+from covey.agents import Profile
+from covey.errors import CoveyError, NotFound, Refused, TmuxRefused
+from covey.models import Outcome, Pane, Verdict
+from covey.prompt import CANONICAL_LINE, SHELLS, Draft, Result, is_same, longest_line, obstacle
+from covey.tmux import panes, screen
+from covey.tmux.server import Server
+
+SEEN_DEADLINE = 10.0  # seconds a pasted draft may take to show
+LEFT_DEADLINE = 60.0  # seconds until an Enter that changed nothing is given up; some agents ignore it after start
+REDRAW = 2.0  # seconds a composer may be away while the agent draws anew
+PERSON_PAUSE = 2.0  # seconds since an attached person's last key before we type
+POLL_FIRST, POLL_MOST, POLL_GROWTH = 0.001, 0.05, 1.25  # seconds between looks at the composer
+DIALOG = "(❯|›|●|▶) *1[.] "  # what tmux itself looks for in the line that presses Enter
+NO_DIALOG = f"#{{==:#{{C/r:{DIALOG}}},0}}"
+NO_SHELL = f"#{{==:#{{m/r:^({'|'.join(sorted(SHELLS))})$,#{{pane_current_command}}}},0}}"
+
+T = TypeVar("T")
+
+
+class Halt(Exception):  # a way out of the driver, never seen outside this file
+    def __init__(self, outcome: Outcome, reason: str, draft: Draft | None = None) -> None:
+        self.result = Result(outcome, reason, draft)
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """A pane, its screen and what of it matters here."""
+
+    pane: Pane
+    screen: screen.Screen
+    dialog: bool
+    composer: str | None
+    pointed: bool  # whether tmux would find a dialog on it: words may look like one
+
+
+@dataclass(slots=True)
+class Delivery:
+    """One send on its way into one pane.
+
+    ``stage`` writes bytes to a private file; ``begin`` commits that typing starts, before the first byte, and gives
+    the text; ``verdict`` says what the session is doing by a given screen; ``canonical`` whether its terminal hands
+    over whole lines only; ``shell`` whether nothing but a shell has it. ``draft`` is set from the moment on in which
+    a byte may have been typed, and always says what a successor has to know.
+    """
+
+    server: Server
+    profile: Profile
+    pane: Pane
+    act: str
+    stage: Callable[[bytes], Awaitable[Path]]
+    begin: Callable[[], Awaitable[str]]
+    verdict: Callable[[Pane, screen.Screen], Verdict]
+    canonical: Callable[[], Awaitable[bool | None]]
+    shell: Callable[[Pane], Awaitable[bool]]
+    submit: bool = True
+    when: str = "now"
+    force: bool = False
+    draft: Draft | None = None
+    certain: bool = field(default=True, init=False)  # whether ``draft`` is what was typed, or only what may have been
+    _busy: bool = field(default=True, init=False)  # work shown after Enter proves nothing if it was shown before
+    _last: tuple[str, Look] | None = field(default=None, init=False)
+
+    async def run(self) -> Result:
+        """Deliver, or say why not yet (``held``, ``queued``) or never (``refused``, ``failed``).
+
+        With a ``draft`` given it goes on with a delivery that was held after its paste. ``unconfirmed`` with
+        ``certain`` False: nobody saw whether the paste was done. Raises nothing that a receipt can say.
+        """
+        try:
+            return await self._deliver()
+        except Halt as halt:
+            return halt.result
+        except (CoveyError, OSError) as error:
+            return self._broken(error)
+
+    async def _deliver(self) -> Result:
+        if self.draft is None:
+            before = await self._clear()
+            await self._paste(await self.begin())
+            if not self.submit:
+                return Result("pasted", "not submitted, as asked")
+            await self._settle(before)
+        elif self.pane.in_mode:
+            await panes.leave_mode(self.server, self.pane)
+        return await self._press()
+
+    def _broken(self, error: CoveyError | OSError) -> Result:
+        """What an error means for a prompt, by how far it had come."""
+        reason = error.message if isinstance(error, CoveyError) else f"{error.strerror}: {error.filename}"
+        if not self.certain:
+            return Result("unconfirmed", reason)
+        if self.draft is None:
+            return Result("refused" if isinstance(error, Refused) else "held", reason)
+        if isinstance(error, NotFound):
+            return self._gone(reason).result
+        return Result("held", f"{reason}; the prompt waits unsent in the composer", self.draft)
+
+    def _gone(self, why: str) -> Halt:
+        """The agent is not there any more; without an Enter it never got the prompt."""
+        if self.draft is None:
+            return Halt("refused", f"{why}; respawn it first")
+        if self.draft.presses:
+            return Halt("unconfirmed", f"{why} before the prompt was seen to leave")
+        return Halt("failed", f"{why} before Enter was pressed")
+
+    # Before
+
+    async def _clear(self) -> str:
+        """Make sure the way is free; answers what the composer holds already (only by force not empty)."""
+        if self.pane.in_mode:
+            await panes.leave_mode(self.server, self.pane)
+        look, typing = await asyncio.gather(self._look(), self._person_types())
+        if typing and not self.force:
+            raise Halt("held", "somebody is typing in the session")
+        verdict = self.verdict(look.pane, look.screen)
+        self.pane = look.pane
+        shell = self.profile.has_composer and await self.shell(look.pane)
+        stop = obstacle(verdict, look.composer, self.profile, when=self.when, shell=shell)
+        if stop and not (self.force and stop.outcome == "held" and not look.dialog):
+            raise Halt(stop.outcome, stop.reason)
+        return look.composer or ""
+
+    async def _person_types(self) -> bool:
+        recent = time.time() - PERSON_PAUSE
+        people = await panes.clients(self.server)
+        return any(c.person and c.tmux_session == self.pane.tmux_session and c.active_at > recent for c in people)
+
+    # Typing
+
+    async def _paste(self, text: str) -> None:
+        if not self.profile.has_composer and longest_line(text) > CANONICAL_LINE and await self.canonical():
+            raise Halt("refused", f"the program reads whole lines, of at most {CANONICAL_LINE} bytes")
+        path = await self.stage(text.encode("utf-8"))
+        self.draft, self.certain = Draft(), False
+        try:
+            await panes.paste(self.server, self.pane, path, self.act, guard=self._no_shell())
+        except (Refused, NotFound, TmuxRefused):  # a denial means: nothing was typed, and never will be
+            self.draft, self.certain = None, True
+            if (await self._look()).pane.command in SHELLS and self._no_shell():
+                raise Halt("queued", "a shell took the terminal, or the agent is ending") from None
+            raise
+        self.certain = True
+
+    async def _settle(self, before: str) -> None:
+        """Wait until the paste is a draft in the composer, and has its rest before Enter."""
+        pasted_at = time.monotonic()
+        if self.profile.has_composer:
+            await self._seen(before)
+        await asyncio.sleep(max(0.0, pasted_at + self.profile.enter_delay - time.monotonic()))
+        if not self.profile.has_composer:
+            await panes.keys(self.server, self.pane, "Enter")
+            raise Halt("pasted", "no evidence: this program shows no composer to read")
+
+    async def _seen(self, before: str) -> None:
+        async def look() -> str | None:
+            now = await self._look()
+            if now.dialog:
+                raise Halt("held", "a dialog opened while the prompt was typed", self.draft)
+            return now.composer if now.composer and now.composer != before else None
+
+        shown = await self._poll(look, SEEN_DEADLINE)
+        if shown is None:
+            raise Halt("unconfirmed", f"no draft showed within {SEEN_DEADLINE:g} s; Enter was not pressed")
+        self.draft = Draft(shown)
+
+    # Submitting
+
+    async def _press(self) -> Result:
+        """Press Enter until the draft has left, and only while it is still there."""
+        deadline = time.monotonic() + LEFT_DEADLINE
+        pauses = list(self.profile.enter_schedule)
+        while time.monotonic() < deadline:
+            if await self._waiting() is None:
+                return Result("submitted")
+            await self._enter()
+            pause = pauses.pop(0) if len(pauses) > 1 else pauses[0]
+            if await self._poll(self._left, pause):
+                return Result("submitted")
+        presses = self.draft.presses if self.draft else 0
+        return Result("pasted", f"Enter was pressed {presses} times and the draft is still in the composer")
+
+    async def _waiting(self) -> Look | None:
+        """The draft as it waits for Enter; None where an earlier Enter is now seen to have submitted it."""
+        assert self.draft is not None
+        look = await self._poll(self._drawn, REDRAW) or await self._look()
+        if look.dialog:
+            raise Halt("held", "a dialog is open; the prompt waits unsent in the composer", self.draft)
+        if look.composer and (self.draft.shown is None or is_same(look.composer, self.draft.shown)):
+            self.draft = replace(self.draft, shown=look.composer)
+            return look
+        if look.composer == "" and self.draft.presses:
+            return None
+        when = "after" if self.draft.presses else "before"
+        raise Halt("unconfirmed", f"the composer changed {when} Enter was pressed")
+
+    async def _drawn(self) -> Look | None:
+        """A look with a dialog or a draft that is not still coming in; an empty composer only after an Enter."""
+        assert self.draft is not None
+        look = await self._look()
+        if look.dialog or (look.composer == "" and self.draft.presses):
+            return look
+        if look.composer and not self.draft.presses and not is_same(look.composer, self.draft.shown or ""):
+            self.draft = replace(self.draft, shown=look.composer)
+            return None
+        return look if look.composer else None
+
+    async def _enter(self) -> None:
+        """One Enter, counted before it is pressed; what is refused was not pressed."""
+        assert self.draft is not None
+        look, before = await self._look(), self.draft
+        self._busy = self.verdict(look.pane, look.screen).state == "working"
+        self.draft = replace(before, presses=before.presses + 1)
+        guard = self._no_shell()
+        if not look.pointed:
+            guard = f"#{{&&:{NO_DIALOG},{guard}}}" if guard else NO_DIALOG
+        try:
+            await panes.keys(self.server, self.pane, "Enter", guard=guard)
+        except (Refused, NotFound, TmuxRefused):
+            self.draft = before
+            if (await self._look()).dialog:
+                raise Halt("held", "a dialog opened before Enter was pressed", before) from None
+            raise
+
+    async def _left(self) -> bool | None:
+        look = await self._look()
+        if look.dialog:
+            raise Halt("held", "a dialog opened with Enter; whether the prompt left shows behind it", self.draft)
+        if look.composer == "":
+            return True
+        went_to_work = not self._busy and self.verdict(look.pane, look.screen).state == "working"
+        return True if went_to_work else None
+
+    # Looking
+
+    async def _look(self) -> Look:
+        """The pane and its screen now. One that died, was left to a shell or was fenced off ends the delivery."""
+        seen = await panes.see(self.server, self.pane.pane)
+        if seen is None:
+            raise NotFound("the session's pane is gone")
+        pane, shot = seen
+        if pane.dead:
+            raise self._gone("the agent has exited")
+        if (pane.epoch, pane.fence) != (self.pane.epoch, self.pane.fence):
+            raise self._overtaken(pane)
+        if self.draft and pane.command in SHELLS and self._no_shell() and await self.shell(pane):
+            raise self._gone("the agent left a shell behind")
+        if self._last is None or self._last[0] != shot.ansi:
+            self._last = (shot.ansi, self._read(pane, screen.parse(shot.ansi, shot.cols)))
+        return replace(self._last[1], pane=pane)
+
+    def _read(self, pane: Pane, seen: screen.Screen) -> Look:
+        dialog = state.dialog(seen, self.profile) is not None
+        pointed = re.search(DIALOG, seen.text) is not None
+        return Look(pane, seen, dialog, None if dialog else state.composer(seen, self.profile), pointed)
+
+    def _overtaken(self, now: Pane) -> Halt:
+        """A kill, a respawn or an interrupt came first: from now on this delivery may type nothing."""
+        if now.epoch != self.pane.epoch:
+            return self._gone("the agent was started again") if self.draft else Halt("queued", "started again")
+        if self.draft is None:
+            return Halt("queued", "somebody interfered first")
+        if self.draft.presses:
+            return Halt("unconfirmed", "somebody interfered before the prompt was seen to leave")
+        return Halt("held", "somebody interfered before Enter was pressed; it waits unsent in the composer", self.draft)
+
+    def _no_shell(self) -> str:
+        """The guard against a shell where an agent was; none where a shell is what runs the agent."""
+        return NO_SHELL if self.profile.has_composer and self.pane.command not in SHELLS else ""
+
+    @staticmethod
+    async def _poll(look: Callable[[], Awaitable[T | None]], seconds: float) -> T | None:
+        """Look until there is an answer or the time is up; often at first, then less."""
+        deadline, pause = time.monotonic() + seconds, POLL_FIRST
+        while (answer := await look()) is None and time.monotonic() < deadline:
+            await asyncio.sleep(pause)
+            pause = min(pause * POLL_GROWTH, POLL_MOST)
+        return answer

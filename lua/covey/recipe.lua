@@ -1,0 +1,118 @@
+--- Recipes for the subcommands of `:Covey`: what many of them have in common.
+local report = require("covey.report")
+local words = require("covey.words")
+
+local M = {}
+
+local ON_EXIT = { "keep", "reap", "settled" }
+local RESTART = { "never", "on_failure", "always" }
+local STARTING = {
+  name = "free",
+  agent = "agent",
+  cwd = "directory",
+  cmd = "free",
+  prompt = "free",
+  on_exit = ON_EXIT,
+  restart = RESTART,
+  env = "free",
+}
+
+--- A callback that tells an error, or how the result reads.
+---@param reads? fun(result: any): string[]
+---@return covey.Callback
+function M.telling(reads)
+  return function(err, result)
+    if err then
+      require("covey.notify").error(err)
+    elseif reads then
+      require("covey.notify").print(reads(result))
+    end
+  end
+end
+
+local function covey()
+  return require("covey")
+end
+
+--- A verb with one optional NAME and nothing else.
+function M.named(desc, verb, reads, more)
+  return vim.tbl_extend("force", {
+    desc = desc,
+    args = { "session" },
+    run = function(context)
+      covey()[verb]({ name = context.words.list[1] }, M.telling(reads))
+    end,
+  }, more or {})
+end
+
+--- A verb with an optional NAME before its last word.
+function M.with_last(desc, verb, field, kind, reads)
+  return {
+    desc = desc,
+    args = { "session", kind },
+    run = function(context)
+      local given = context.words.list
+      if #given == 0 then
+        return ("say which: :Covey %s [NAME] %s"):format(verb, field:upper())
+      end
+      covey()[verb]({ name = given[2] and given[1], [field] = given[2] or given[1] }, M.telling(reads))
+    end,
+  }
+end
+
+--- A verb that moves to another session, by a count.
+function M.moving(desc, verb)
+  return {
+    desc = desc,
+    count = true,
+    args = { "free" },
+    run = function(context)
+      local count = context.range > 0 and context.line2 or tonumber(context.words.list[1])
+      covey()[verb]({ count = count or 1 })
+    end,
+  }
+end
+
+function M.bare(desc, verb, reads)
+  return {
+    desc = desc,
+    run = function()
+      covey()[verb]({}, reads and M.telling(reads))
+    end,
+  }
+end
+
+--- The options of a verb that starts a session; a sentence if there is a word too many.
+local function start_options(given)
+  local opts = vim.deepcopy(given.named)
+  if #given.list > 1 or (#given.list == 1 and opts.agent) then
+    return nil, ("one agent only, not %q; quote a value with spaces in it"):format(given.list[#given.list])
+  end
+  opts.agent = opts.agent or given.list[1]
+  opts.cmd = given.argv or (opts.cmd and (words.split(opts.cmd)))
+  opts.env = given.env
+  return opts
+end
+
+function M.starting(desc, verb, what)
+  return {
+    desc = desc,
+    args = { "agent" },
+    keys = STARTING,
+    bang = "attaches to it as well",
+    run = function(context)
+      local opts, wrong = start_options(context.words)
+      if not opts then
+        return wrong
+      end
+      covey()[verb](opts, function(err, session)
+        M.telling(report.did(what))(err, session)
+        if session and context.bang then
+          covey().attach(session.id)
+        end
+      end)
+    end,
+  }
+end
+
+return M

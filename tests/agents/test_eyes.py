@@ -1,0 +1,119 @@
+"""What time adds to a screen: a new agent that is not ready yet, a prompt whose work has not begun."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, cast
+
+import pytest
+
+from covey import watch
+from covey.models import Exit, Pane, Spec, stamp
+from covey.tmux.screen import Screen
+from covey.watch import Eyes
+from drawn import CATALOG, claude, codex
+
+if TYPE_CHECKING:
+    from covey.tmux.server import Server
+
+NOW = 1_800_000_000.0
+IDLE = Screen.plain(claude("● Done."), 120)
+LATER = Screen.plain(claude("● Done.", "", "● And more."), 120)
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = NOW
+
+    def time(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    here = Clock()
+    monkeypatch.setattr(watch, "time", here)
+    monkeypatch.setattr(watch, "_age", lambda _pane: here.now - NOW)
+    return here
+
+
+@pytest.fixture
+def eyes() -> Eyes:
+    return Eyes(cast("Server", None), CATALOG)
+
+
+def pane(agent: str = "claude", title: str = "✳ Claude Code", epoch: int = 1, active: float = NOW) -> Pane:
+    spec = Spec("ab234567", "x", agent, (agent,), "/", stamp(NOW))
+    size = {"cols": 120, "rows": 40, "cursor": (0, 0), "cursor_visible": True}
+    flags = {"dead": False, "in_mode": False, "input_off": False, "attached": 0, "alternate": False}
+    marks = {"exit": Exit(), "epoch": epoch, "fence": 0, "act": "", "spec": spec}
+    times = {"died_at": 0.0, "active_at": active, "progress": "", "title": title}
+    return Pane(pane="%1", tmux_session="$1", pid=1, **marks, **flags, **size, **times)  # type: ignore[arg-type]
+
+
+def looked(eyes: Eyes, one: Pane, shot: Screen) -> str:
+    """As ``read`` does it, without a server."""
+    eyes.seen = {one.spec.id: eyes._sight(one)}
+    eyes.saw(one, shot)
+    eyes._conclude(one)
+    return eyes.seen[one.spec.id].verdict.rule
+
+
+def test_a_new_agent_is_idle_once_its_screen_stands_still(clock: Clock, eyes: Eyes) -> None:
+    assert looked(eyes, pane(), IDLE) == "not-still"
+    clock.now += 0.3
+    assert looked(eyes, pane(), LATER) == "not-still"
+    clock.now += 0.4
+    assert looked(eyes, pane(), LATER) == "not-still"
+    clock.now += 0.2
+    assert looked(eyes, pane(), LATER) == "composer"
+    assert looked(eyes, pane(), IDLE) == "composer"  # what it shows from now on is no greeting
+
+
+def test_a_session_that_is_not_new_is_taken_as_it_looks(clock: Clock, eyes: Eyes) -> None:
+    clock.now += watch.GREETING
+    assert looked(eyes, pane(), IDLE) == "composer"
+
+
+def test_a_restarted_agent_is_new_again(clock: Clock, eyes: Eyes) -> None:
+    clock.now += watch.GREETING
+    looked(eyes, pane(), IDLE)
+    assert looked(eyes, pane(epoch=2, active=clock.now), IDLE) == "not-still"
+
+
+def test_an_agent_whose_title_comes_last_is_not_ready_before_it(clock: Clock, eyes: Eyes) -> None:
+    shot, host = Screen.plain(codex("• Hm"), 120), eyes._host
+    assert looked(eyes, pane("codex", host), shot) == "not-still"
+    clock.now += 5.0
+    assert looked(eyes, pane("codex", host), shot) == "not-still"
+    assert looked(eyes, pane("codex", "x | project"), shot) == "composer"
+
+
+def test_right_after_a_prompt_an_idle_screen_means_that_work_has_not_begun(clock: Clock, eyes: Eyes) -> None:
+    clock.now += watch.GREETING
+    looked(eyes, pane(), IDLE)
+    eyes.submitted("ab234567")
+    assert looked(eyes, pane(), IDLE) == watch.SUBMITTED
+    assert eyes.judge(pane(), IDLE).state == "working"
+    clock.now += watch.UPTAKE
+    assert looked(eyes, pane(), IDLE) == watch.SUBMITTED  # a pause in work is confirmed first
+    clock.now += watch.CONFIRM
+    assert looked(eyes, pane(), IDLE) == "composer"
+
+
+def test_work_that_was_seen_ends_the_waiting_for_it(clock: Clock, eyes: Eyes) -> None:
+    clock.now += watch.GREETING
+    looked(eyes, pane(), IDLE)
+    eyes.submitted("ab234567")
+    looked(eyes, pane(title="◐ Claude Code"), IDLE)
+    assert eyes.judge(pane(), IDLE).rule == "composer"
+
+
+def test_eyes_rest_where_nothing_can_change(clock: Clock, eyes: Eyes) -> None:
+    clock.now += watch.GREETING
+    looked(eyes, pane(), IDLE)
+    assert eyes.pause(10.0) == 10.0
+    looked(eyes, pane(active=clock.now), IDLE)  # tmux tells the second: more may have come in it
+    assert eyes.pause(10.0) < 0.2
+    eyes.seen |= {f"x{number}": replace(eyes.seen["ab234567"]) for number in range(39)}
+    assert 0.9 < eyes.pause(10.0) < 1.0

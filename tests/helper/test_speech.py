@@ -1,0 +1,113 @@
+"""The verbs that type: what they refuse, and what they write down."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from covey.errors import NotFound, Refused, Usage
+from covey.outbox import Outbox
+
+
+@pytest.fixture
+async def one(desk):
+    return await desk.standin("one")
+
+
+async def test_a_long_text_goes_as_a_file_of_the_session(desk, one):
+    text = "line\n" * 300_000
+    refused = await desk("send", name="one", text=text)
+    assert (refused["outcome"], "as a file" in refused["reason"]) == ("refused", True)
+    receipt = await desk("send", name="one", text=text, as_file=True, act="big")
+    assert receipt["outcome"] == "submitted"
+    (said,) = desk.prompts("one")
+    path = desk.front.helper.place.files.directory / f"{one['id']}.prompt.big"
+    assert said.strip() == f"@{path}"
+    assert path.read_text() == text.rstrip("\n")
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert await desk("send", name="one", text=text, as_file=True, act="big") == receipt
+    await desk("kill", name="one")
+    assert not path.exists()
+
+
+async def test_an_empty_file_is_refused_too(desk, one):
+    assert (await desk("send", name="one", text=" \n", as_file=True))["outcome"] == "refused"
+    assert not [name for name in desk.front.helper.place.files.of(one["id"]) if ".prompt." in name]
+
+
+async def test_an_edit_keeps_the_rules_of_a_send(desk, one):
+    pane = (await desk("get", name="one"))["pane"]
+    desk.tmux("send-keys", "-t", pane, "-l", "a draft")
+    await desk.shows("one", "a draft")
+    receipt = await desk("send", name="one", text="first words")
+    assert receipt["outcome"] == "held"
+    for bad in ("/exit", "", "\n"):
+        with pytest.raises(Refused):
+            await desk("edit", act=receipt["id"], text=bad)
+    await desk("edit", act=receipt["id"], text="better words\r\n")
+    desk.tmux("send-keys", "-t", pane, "C-u")
+    await desk("wait", act=receipt["id"])
+    assert desk.prompts("one") == ["better words"]
+    with pytest.raises(Refused, match="submitted already"):
+        await desk("edit", act=receipt["id"], text="too late")
+    with pytest.raises(NotFound):
+        await desk("edit", act="nobody's", text="x")
+
+
+async def test_what_was_sent_raw_is_edited_raw(desk, one):
+    pane = (await desk("get", name="one"))["pane"]
+    desk.tmux("send-keys", "-t", pane, "-l", "a draft")
+    await desk.shows("one", "a draft")
+    receipt = await desk("send", name="one", text="/exit 3", raw=True)
+    assert (await desk("edit", act=receipt["id"], text="/exit 4"))["outcome"] == "held"
+    await desk("cancel", act=receipt["id"])
+    assert (await desk("wait", act=receipt["id"]))["outcome"] == "cancelled"
+
+
+async def test_a_lost_session_gets_nothing_and_says_so_at_once(desk, one):
+    desk.tmux("kill-server")
+    await desk.state("one", "lost")
+    receipt = await desk("send", name="one", text="anybody there")
+    assert (receipt["outcome"], "lost" in receipt["reason"]) == ("refused", True)
+
+
+async def test_a_broadcast_gives_a_receipt_each(desk, one):
+    await desk.standin("two")
+    receipts = await desk("broadcast", names=["one", "two"], text="all of you")
+    assert [each["outcome"] for each in receipts] == ["submitted", "submitted"]
+    assert desk.prompts("one") == desk.prompts("two") == ["all of you"]
+
+
+async def test_an_act_id_stands_for_one_text(desk, one):
+    await desk("send", name="one", text="this", act="a")
+    with pytest.raises(Usage, match="used before"):
+        await desk("send", name="one", text="that", act="a")
+    assert desk.prompts("one") == ["this"]
+
+
+async def test_a_prompt_is_in_the_store_before_a_byte_is_typed(desk, one, monkeypatch):
+    seen = []
+    typing = Outbox.typing
+
+    def watched(outbox, row):
+        seen.append(
+            (outbox.head(one["id"]).text, desk.prompts("one"), desk.tmux("list-panes", "-a", "-F", "#{@covey_act}"))
+        )
+        return typing(outbox, row)
+
+    monkeypatch.setattr(Outbox, "typing", watched)
+    await desk("send", name="one", text="written first")
+    assert [(text, came, act.strip()) for text, came, act in seen] == [("written first", [], "")]
+
+
+async def test_cancel_and_queue(desk, one):
+    pane = (await desk("get", name="one"))["pane"]
+    desk.tmux("send-keys", "-t", pane, "-l", "a draft")
+    await desk.shows("one", "a draft")
+    first, second = await asyncio.gather(*(desk("send", name="one", text=text) for text in ("first", "second")))
+    assert [each["text"] for each in await desk("queue", name="one")] == ["first", "second"]
+    await desk("cancel", act=first["id"])
+    desk.tmux("send-keys", "-t", pane, "C-u")
+    assert (await desk("wait", act=second["id"]))["outcome"] == "submitted"
+    assert desk.prompts("one") == ["second"]

@@ -1,0 +1,164 @@
+"""Who waits for the person: what is counted, what is said, and where one key leads."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from stage import Stage, session
+
+if TYPE_CHECKING:
+    from editor import Editor
+
+ADA = session("ada", state="working", since="2026-01-02T03:00:00.000Z")
+BOB = session("bob", state="blocked", since="2026-01-02T02:00:00.000Z")
+CLU = session("clu", state="blocked", since="2026-01-02T01:00:00.000Z")
+ATTACHED = """
+    _G.went = {}
+    package.loaded['covey.ui.attach'] = { open = function(s) table.insert(_G.went, s.name) end }
+"""
+
+
+@pytest.fixture
+def stage(nvim: Editor) -> Stage:
+    made = Stage(nvim)
+    made.fleet(ADA, BOB, CLU)
+    nvim.lua(ATTACHED)
+    return made
+
+
+def flags(nvim: Editor, name: str) -> list[str]:
+    return nvim.lua("return require('covey').get(...).flags", name)
+
+
+def watch(stage: Stage) -> None:
+    """A preview of ada that shows her screen."""
+    stage.frame(stage.preview(ADA), ["screen of ada"])
+    stage.shows(["screen of ada"])
+
+
+def finish(stage: Stage, **fields: Any) -> None:
+    stage.emit("State", ADA | {"state": "idle", "since": "2026-01-02T04:00:00.000Z"} | fields)
+
+
+def test_who_finished_while_nobody_looked_is_unseen_until_shown(stage: Stage, nvim: Editor) -> None:
+    finish(stage)
+    assert flags(nvim, "ada") == ["unseen"]
+    assert nvim.lua("return require('covey').counts().unseen") == 1
+    assert nvim.lua("return require('covey').statusline()") == "covey 2 waiting 1 done"
+    watch(stage)
+    nvim.wait(lambda: flags(nvim, "ada") == [])
+    assert nvim.lua("return require('covey').statusline()") == "covey 2 waiting"
+
+
+def test_the_board_shows_it_and_looking_at_the_row_is_seeing(stage: Stage, nvim: Editor) -> None:
+    stage.fleet(ADA)
+    finish(stage)
+    nvim.lua("require('covey.ui.board').open({})")
+    nvim.wait(lambda: len(stage.asked("preview")) == 1)
+    stage.frame(stage.asked("preview")[0]["view"], ["screen of ada"])
+    nvim.wait(lambda: flags(nvim, "ada") == [])
+
+
+def test_who_finishes_on_screen_is_seen(stage: Stage, nvim: Editor) -> None:
+    watch(stage)
+    finish(stage)
+    assert flags(nvim, "ada") == []
+
+
+def test_who_finishes_on_another_tab_page_or_without_focus_is_not(stage: Stage, nvim: Editor) -> None:
+    watch(stage)
+    nvim.cmd("tabnew")
+    finish(stage)
+    assert flags(nvim, "ada") == ["unseen"]
+    nvim.cmd("tabprevious")
+    nvim.wait(lambda: flags(nvim, "ada") == [])
+    stage.emit("State", ADA)
+    nvim.cmd("doautocmd FocusLost")
+    finish(stage)
+    assert flags(nvim, "ada") == ["unseen"]
+    nvim.cmd("doautocmd FocusGained")
+    assert flags(nvim, "ada") == []
+
+
+def test_who_only_gets_ready_did_not_finish(stage: Stage, nvim: Editor) -> None:
+    for before in ("starting", "lost", "unknown"):
+        stage.emit("State", ADA | {"state": before})
+        stage.emit("State", ADA | {"state": "idle"})
+        assert flags(nvim, "ada") == []
+
+
+def test_it_is_known_over_a_snapshot_and_forgotten_with_work(stage: Stage, nvim: Editor) -> None:
+    finish(stage)
+    stage.fleet(ADA | {"state": "idle"})
+    assert flags(nvim, "ada") == ["unseen"]
+    stage.fleet(ADA)
+    assert flags(nvim, "ada") == []
+    stage.fleet(ADA | {"state": "idle"})
+    assert flags(nvim, "ada") == ["unseen"]
+    stage.emit("Gone", {"id": ADA["id"], "name": "ada", "reason": "killed"})
+    stage.emit("Opened", ADA | {"state": "idle"})
+    assert flags(nvim, "ada") == []
+
+
+def test_attention_goes_to_the_longest_waiting_and_on(stage: Stage, nvim: Editor) -> None:
+    finish(stage)
+    for _ in range(4):
+        nvim.cmd("Covey attention")
+    assert nvim.lua("return _G.went") == ["clu", "bob", "ada", "clu"]
+    nvim.cmd("call setline(1, ['', '', ''])")
+    nvim.cmd("2Covey attention")
+    assert nvim.lua("return _G.went[5]") == "ada"
+
+
+def test_attention_with_a_bang_looks_only(stage: Stage, nvim: Editor) -> None:
+    nvim.cmd("Covey! attention")
+    nvim.wait(lambda: [asked["name"] for asked in stage.asked("preview")] == [CLU["id"]])
+    assert nvim.eval("&filetype") == "covey-preview"
+    assert nvim.lua("return _G.went") == []
+
+
+def test_nobody_waits(stage: Stage, nvim: Editor) -> None:
+    stage.fleet(ADA)
+    nvim.cmd("Covey attention")
+    nvim.wait(lambda: "nobody waits for you" in nvim.messages())
+    assert nvim.lua("return _G.went") == []
+
+
+def test_waiting_is_a_list_for_other_lua(stage: Stage, nvim: Editor) -> None:
+    names = "return vim.tbl_map(function(s) return s.name end, require('covey.attention').waiting())"
+    assert nvim.lua(names) == ["clu", "bob"]
+
+
+HEARD = "_G.heard = {}; vim.notify = function(message) table.insert(_G.heard, message) end"
+
+
+def heard(nvim: Editor) -> list[str]:
+    nvim.lua("vim.wait(20)")
+    return nvim.lua("local said = _G.heard; _G.heard = {}; return said")
+
+
+def test_nothing_is_said_of_what_is_on_screen_or_muted(stage: Stage, nvim: Editor) -> None:
+    nvim.lua(HEARD)
+    nvim.lua("require('covey').setup({ notify = { events = { 'idle' } } })")
+    finish(stage)
+    assert heard(nvim) == ["covey: ada is done"]
+    stage.emit("State", ADA)
+    nvim.cmd("Covey mute ada")
+    assert flags(nvim, "ada") == ["muted"]
+    finish(stage)
+    assert heard(nvim) == []
+    stage.emit("State", ADA)
+    nvim.cmd("Covey! mute ada")
+    watch(stage)
+    finish(stage)
+    assert heard(nvim) == []
+
+
+def test_a_start_is_not_told_as_done(stage: Stage, nvim: Editor) -> None:
+    nvim.lua(HEARD)
+    nvim.lua("require('covey').setup({ notify = { events = { 'idle' } } })")
+    stage.emit("State", ADA | {"state": "starting"})
+    stage.emit("State", ADA | {"state": "idle"})
+    assert heard(nvim) == []
