@@ -6,6 +6,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from editor import Editor
 from terminal import Terminal
@@ -15,6 +16,9 @@ from world import World
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Mapping
 
+
+settings.register_profile("covey", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("covey")  # a busy machine is no fault of the code
 
 FAILED = pytest.StashKey[bool]()
 

@@ -6,11 +6,13 @@ import asyncio
 import contextlib
 import logging
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from covey import agents, paths, place, process, settings
+from covey.agents.history import find_conversation
 from covey.errors import CoveyError
 from covey.fleet import Fleet
 from covey.keeper import Keeper
@@ -29,6 +31,7 @@ UNSETTLED_PAUSE = 0.15  # seconds to the next look while time alone may change a
 SAFETY_PAUSE = 10.0  # seconds to the next look when no bell rings at all
 RECEIPT_PAUSE, RECEIPT_PAUSE_MOST = 0.05, 0.5  # seconds between looks at a receipt that another helper may write
 CLOSE_PAUSE = 0.1  # seconds between two requests to the loop to end
+LEARN_PAUSES = (0.5, 1.0, 2.0, 4.0, 8.0)  # seconds between looks for the id of a new conversation
 
 log = logging.getLogger("covey")
 
@@ -73,7 +76,7 @@ class Helper:
         self._subscribed: Control | None = None
         self._loop: asyncio.Task[None] | None = None
         self._news: dict[str, asyncio.Event] = {}
-        self._errands: set[asyncio.Task[Session]] = set()
+        self._errands: set[asyncio.Task[Any]] = set()
 
     # News
 
@@ -92,13 +95,39 @@ class Helper:
         pane = self.fleet.panes.get(view.id)
         finished = view.state in ("idle", "exited") and not view.queued and not view.settled
         if finished and pane and pane.spec.options.get("once") and self.outbox.spoken(view.id):
-            task = asyncio.create_task(self.keeper.change(view.id, settled=True))
-            self._errands.add(task)
-            task.add_done_callback(self._errands.discard)
+            self._errand(self.keeper.change(view.id, settled=True))
+
+    def _errand(self, work: Coroutine[Any, Any, Any]) -> None:
+        """Something to be done soon, by itself; a failure is for the log."""
+        task = asyncio.create_task(work)
+        self._errands.add(task)
+        task.add_done_callback(self._errand_done)
+
+    def _errand_done(self, task: asyncio.Task[Any]) -> None:
+        self._errands.discard(task)
+        if not task.cancelled() and (error := task.exception()):
+            log.warning("an errand failed: %s", error)
+
+    async def _learn_conversation(self, view: Session) -> None:
+        """The id that an agent gave its conversation by itself: it is in its history soon after the first prompt."""
+        pane = await self.fleet.pane(view.id)
+        profile = self.eyes.profile(view.agent)
+        if not profile.resume or not profile.history:
+            return
+        since = datetime.fromisoformat(view.since if pane.epoch > 1 else view.created).timestamp()
+        found_in = await asyncio.to_thread(process.environment, pane.pid) or {}
+        for pause in LEARN_PAUSES:
+            await asyncio.sleep(pause)
+            found = await asyncio.to_thread(find_conversation, profile, pane.spec, found_in, since)
+            if found:
+                await self.keeper.change(view.id, conversation=found)
+                return
 
     def receipt(self, receipt: Receipt) -> None:
         """Say what became of a send, and wake whoever waits for it."""
         view = self.fleet.views.get(receipt.session)
+        if view and receipt.outcome == "submitted" and not view.conversation:
+            self._errand(self._learn_conversation(view))
         self.emit("Receipt", receipt.session, {**receipt.to_json(), "name": view.name if view else ""})
         if waiting := self._news.get(receipt.id):
             waiting.set()

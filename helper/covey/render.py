@@ -113,7 +113,10 @@ def _entry(entry: Json) -> str:
     return f"{data['outcome']}{': ' + data['reason'] if data['reason'] else ''}  {first!r}"
 
 
-def _agents(value: list[Json]) -> str:
+def _agents(value: Any) -> str:
+    if isinstance(value, dict):
+        checks = [["ok" if c["ok"] else "FAIL", f"{c['ms']:.0f} ms", c["name"], c["note"]] for c in value["checks"]]
+        return f"{value['agent']}: {'all rules hold' if value['ok'] else 'not all rules hold'}\n{table(checks)}"
     rows = [["AGENT", "INSTALLED", "VERSION", "VERIFIED WITH"]]
     rows += [
         [

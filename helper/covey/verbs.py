@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeAlias
 
@@ -107,13 +108,25 @@ async def agents(helper: Helper) -> list[Json]:
     return await doctor.agents(helper.catalog)
 
 
+async def rehearse(helper: Helper, agent: str) -> Json:
+    """Lead the installed agent through a session against a model of our own, and say which of its rules hold."""
+    from covey import rehearsal  # noqa: PLC0415  # a web server that nothing else needs
+
+    name = f"rehearsal of {agent}"
+
+    def call(method: str, **params: Any) -> Awaitable[Any]:
+        return METHODS[method](helper, **params)
+
+    return await rehearsal.rehearse(name, call, helper.catalog.get(agent), os.environ.get("PATH", os.defpath))
+
+
 async def selftest(helper: Helper) -> Json:
     """Open a stand-in agent, prompt it, read its answer, end it; with the milliseconds of the round trip."""
     return await doctor.selftest(lambda method, **params: METHODS[method](helper, **params))
 
 
 _NAMED: tuple[Method, ...] = (
-    *(get, snapshot, capture, attach, preview, unpreview, explain, log, purge, stats, agents, selftest),
+    *(get, snapshot, capture, attach, preview, unpreview, explain, log, purge, stats, agents, rehearse, selftest),
     *(life.rename, life.keep, life.settle, life.adopt, life.respawn, life.restore, life.kill, life.reap),
     *(life.run, life.reset, life.delete),
     *(speech.send, speech.broadcast, speech.interrupt, speech.answer, speech.wait, speech.idle),

@@ -3,6 +3,7 @@ local M = {}
 
 local TITLE = "covey"
 local HELD = 3000 -- ms that a prompt may wait before that is told
+local SELF_TEST = "^selftest %x+$" -- what the helper calls the session that `:checkhealth` has it open and end
 local REMEMBERED = 200 -- keys of messages that are shown once
 
 local LEVEL = vim.log.levels
@@ -139,10 +140,10 @@ local function kind_of(event, session, before)
   return news and session.state or nil
 end
 
---- Whether the person sees it anyway, or wants to hear nothing of this session.
+--- Whether the person sees it anyway, wants to hear nothing of this session, or it is the self-test's.
 local function needless(session)
   local attention = require("covey.attention")
-  return attention.muted(session.id) or attention.on_screen(session.id)
+  return session.name:find(SELF_TEST) or attention.muted(session.id) or attention.on_screen(session.id)
 end
 
 --- An event of a session, if `notify.events` names what it did.

@@ -246,9 +246,11 @@ def main() -> None:
         del os.environ[name]
     os.environ.update(world.env)
     began = time.monotonic()
-    arena = run(world, asked.rounds, asked.seed, talk=True)
-    arena.end()
-    left = world.close()
+    try:
+        arena = run(world, asked.rounds, asked.seed, talk=True)
+        arena.end()
+    finally:
+        left = world.close()
     for strike, times in sorted(arena.struck.items()):
         print(f"{strike:<20} {times:4}")
     print(f"{len(arena.faults)} faults in {sum(arena.struck.values())} strikes, {time.monotonic() - began:.0f} s")

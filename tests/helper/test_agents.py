@@ -69,7 +69,7 @@ def test_a_shipped_profile_says_what_the_prompt_driver_needs(name: str) -> None:
     assert profile.title
     assert profile.interrupt
     assert 0 < profile.grace <= 10
-    assert (0 if name == "standin" else 0.1) <= profile.enter_delay <= 1
+    assert (0.1 if profile.verified_version else 0) <= profile.enter_delay <= 1
     assert profile.paste_limit > 0
     assert "{path}" in profile.reference
     assert profile.has_composer == (profile.composer is not None)

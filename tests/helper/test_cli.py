@@ -12,7 +12,7 @@ from covey import cli
 from covey.verbs import METHODS
 
 EDITORS_OWN = {"preview", "unpreview", "snapshot", "adopt"}  # what only an editor can be shown, or own
-INNER = {"wait", "idle", "purge"}  # parts of `send --wait` and `log --purge`
+INNER = {"wait", "idle", "purge", "rehearse"}  # parts of `send --wait`, `log --purge` and `agents test`
 
 
 @pytest.fixture

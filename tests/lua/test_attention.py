@@ -162,3 +162,10 @@ def test_a_start_is_not_told_as_done(stage: Stage, nvim: Editor) -> None:
     stage.emit("State", ADA | {"state": "starting"})
     stage.emit("State", ADA | {"state": "idle"})
     assert heard(nvim) == []
+
+
+def test_the_session_of_the_self_test_is_no_news(stage: Stage, nvim: Editor) -> None:
+    nvim.lua(HEARD)
+    for name in ("selftest be5609", "selftest be5609 of mine"):
+        stage.emit("Exited", session(name, state="exited", exit={"code": 1}))
+    assert heard(nvim) == ["covey: selftest be5609 of mine exited (1)"]

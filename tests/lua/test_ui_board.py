@@ -306,3 +306,18 @@ def test_a_helper_that_goes_leaves_the_rows_and_a_preview_that_says_so(stage: St
     assert names(nvim) == ORDER
     stage.frame(stage.asked("preview")[0]["view"], ["screen of beta again"])
     nvim.wait(lambda: "not connected" not in nvim.screen() and "screen of beta again" in nvim.screen())
+
+
+@pytest.mark.parametrize(
+    ("excerpt", "shown"),
+    [
+        ("a hello?\n\n Do you want to proceed?\n> 1. Yes\n  2. No", "Do you want to proceed?"),
+        ("\n  Choose one:\n  1. Yes", "Choose one:"),
+        ("", "the last line"),
+    ],
+)
+def test_a_blocked_row_says_what_is_asked(stage: Stage, nvim: Editor, excerpt: str, shown: str) -> None:
+    nvim.cmd("set columns=100")
+    stage.fleet(BETA | {"evidence": {"excerpt": excerpt}, "last_line": "the last line"})
+    open_board(nvim)
+    assert rows(nvim)[0].split("+2")[1].removesuffix("/tmp").strip() == shown

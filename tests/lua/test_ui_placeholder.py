@@ -141,7 +141,8 @@ def test_a_file_that_is_not_saved_is_told_before_and_when_it_is_sent(stage: Stag
     nvim.wait(lambda: "not saved: code.lua" in nvim.screen())
     nvim.keys("<C-s>")
     nvim.wait(lambda: "code.lua is not saved; the agent reads what is on disk" in nvim.messages())
-    nvim.lua("vim.api.nvim_buf_set_lines(0, 0, -1, false, { 'no file' })")
+    nvim.cmd("wincmd p | write | wincmd p")
+    nvim.lua("vim.api.nvim_buf_set_lines(0, 0, -1, false, { 'see {file} and no more' })")
     nvim.wait(lambda: "not saved" not in nvim.screen().split("fix · standin")[1].splitlines()[0])
 
 

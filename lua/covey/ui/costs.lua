@@ -52,7 +52,6 @@ end
 
 function Costs:stop()
   if not self.clock:is_closing() then
-    self.clock:stop()
     self.clock:close()
   end
 end

@@ -50,10 +50,20 @@ function M.matching(sessions, filter)
   end, sessions)
 end
 
+--- What is asked on a screen: the last line with a question mark, else the first that says anything.
+local function question(excerpt)
+  local first, asked
+  for line in excerpt:gmatch("[^\n]+") do
+    first = first or (line:find("%S") and line)
+    asked = line:find("?", 1, true) and line or asked
+  end
+  return asked or first
+end
+
 --- What a session waits for, else its last line.
 local function says(session)
   local excerpt = session.state == "blocked" and (session.evidence or {}).excerpt or ""
-  return vim.trim(label.line(excerpt ~= "" and excerpt or session.last_line))
+  return vim.trim(label.line(question(excerpt) or session.last_line))
 end
 
 local function widest(sessions, text, limits)

@@ -1,0 +1,210 @@
+"""What each verb of the command line does: methods of a helper of our own, waited for, with the shell's status."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import sys
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from covey import agents, explain, paths
+from covey.errors import Unavailable, Usage
+from covey.models import FINAL, Json
+
+SEND_TIMEOUT = 60.0  # seconds that `send` and `open --prompt` wait for what will pass by itself
+BRIEF = frozenset({"starting", "working"})  # states that end by themselves: a held prompt is waited for
+REFUSED = frozenset({"refused", "cancelled", "dropped"})
+SENT = frozenset({"submitted", "pasted", "queued", "held"})
+OPTIONS = {
+    "model": "the agent's model",
+    "effort": "how hard it thinks",
+    "permission": "its permission mode",
+    "tools": "the tools it may use",
+    "nice": "how far it stands back for others, 0 to 19",
+    "history_limit": "lines of scrollback its pane keeps",
+}
+
+Call: TypeAlias = Callable[..., Awaitable[Any]]
+
+
+async def _with_helper(work: Callable[[Call], Awaitable[tuple[Any, int]]]) -> tuple[Any, int]:
+    """Run with a helper of our own, for as long as the verb takes."""
+    from covey.api import Front  # noqa: PLC0415  # `--help` and `explain --file` need no helper
+
+    front = Front(lambda _event: None)
+    try:
+        await front.hello({})
+        return await work(lambda method, **params: front.call(method, params))
+    finally:
+        await front.close()
+
+
+def plain(method: str, *names: str) -> Any:
+    """A verb that is one method, its parameters the words of those names."""
+
+    async def run(given: argparse.Namespace, _command: list[str]) -> tuple[Any, int]:
+        params = {name: getattr(given, name) for name in names if getattr(given, name) is not None}
+
+        async def work(call: Call) -> tuple[Any, int]:
+            return await call(method, **params), 0
+
+        return await _with_helper(work)
+
+    return run
+
+
+async def open_session(given: argparse.Namespace, command: list[str]) -> tuple[Any, int]:
+    params = {
+        "name": given.name or "",
+        "agent": given.agent or "",
+        "cwd": given.cwd or str(Path.cwd()),
+        "cmd": command,
+        "prompt": given.prompt or "",
+        "env": dict(_pair(word) for word in given.env or ()),
+        "unset": given.unset or [],
+        "on_exit": given.on_exit,
+        "restart": given.restart,
+        "options": {name: value for name in OPTIONS if (value := getattr(given, name)) is not None},
+    }
+
+    async def work(call: Call) -> tuple[Any, int]:
+        session = await call(given.verb, **params)
+        receipt = session.get("receipt")
+        if receipt and receipt["outcome"] not in FINAL:
+            session["receipt"] = receipt = await _see_through(call, session["id"], receipt, given.timeout)
+            session = {**await call("get", name=session["id"]), "opened": session["opened"], "receipt": receipt}
+        return session, _status(receipt) if receipt else 0
+
+    return await _with_helper(work)
+
+
+def _pair(word: str) -> tuple[str, str]:
+    name, equals, value = word.partition("=")
+    if not equals:
+        raise Usage(f"--env wants NAME=VALUE, not {word!r}", "give --env NAME=VALUE, or NAME=env:OTHER")
+    return name, value
+
+
+async def send(given: argparse.Namespace, _command: list[str]) -> tuple[Any, int]:
+    text = _standard_input() if given.text in (None, "-") else given.text
+    options = {"submit": not given.no_submit, "when": given.when or ""}
+    options |= {"force": given.force, "raw": given.raw, "as_file": given.as_file}
+
+    async def work(call: Call) -> tuple[Any, int]:
+        params = {"act": given.act} if given.act else {}
+        receipt = await call("send", name=given.name, text=text, wait=given.timeout, **options, **params)
+        if receipt["outcome"] not in FINAL:
+            patient = given.wait is not None
+            receipt = await _see_through(call, receipt["session"], receipt, given.timeout, patient=patient)
+        if given.wait == "idle" and receipt["outcome"] == "submitted":
+            session = await call("idle", name=receipt["session"], seconds=given.timeout)
+            return {**receipt, "session_state": session["state"]}, 0 if session["state"] != "working" else 1
+        status = _status(receipt)
+        return receipt, status or int(given.wait is not None and receipt["outcome"] in ("queued", "held"))
+
+    return await _with_helper(work)
+
+
+def _standard_input() -> str:
+    """What is piped in; bytes that are no UTF-8 go through as what they are, to be taken out and counted."""
+    if sys.stdin is None:
+        raise Usage("there is no standard input to read the prompt from", "give it as TEXT")
+    return sys.stdin.buffer.read().decode("utf-8", "surrogateescape")
+
+
+async def _see_through(call: Call, session: str, receipt: Json, seconds: float, *, patient: bool = False) -> Json:
+    """Wait for a prompt that is held for a reason that passes by itself; we are the only helper it can count on."""
+    loop = asyncio.get_running_loop()
+    deadline = loop.time() + seconds
+    while receipt["outcome"] not in FINAL and loop.time() < deadline:
+        if not patient and receipt["outcome"] == "held" and (await call("get", name=session))["state"] not in BRIEF:
+            receipt = await call("wait", act=receipt["id"], seconds=0.2)
+            if receipt["outcome"] == "held":
+                break
+        receipt = await call("wait", act=receipt["id"], seconds=min(1.0, max(0.05, deadline - loop.time())))
+    return receipt
+
+
+def _status(receipt: Json) -> int:
+    outcome = receipt["outcome"]
+    return 0 if outcome in SENT else 3 if outcome in REFUSED else 1
+
+
+async def broadcast(given: argparse.Namespace, _command: list[str]) -> tuple[Any, int]:
+    async def work(call: Call) -> tuple[Any, int]:
+        receipts = await call("broadcast", names=given.names, text=given.text)
+        return receipts, max(map(_status, receipts), default=0)
+
+    return await _with_helper(work)
+
+
+async def keep(given: argparse.Namespace, _command: list[str]) -> tuple[Any, int]:
+    async def work(call: Call) -> tuple[Any, int]:
+        return await call("keep", name=given.name, on=not given.off), 0
+
+    return await _with_helper(work)
+
+
+async def list_agents(given: argparse.Namespace, _command: list[str]) -> tuple[Any, int]:
+    if given.act and not given.name:
+        raise Usage("agents test wants an agent's name", "see: covey agents")
+
+    async def work(call: Call) -> tuple[Any, int]:
+        if not given.act:
+            return await call("agents"), 0
+        played = await call("rehearse", agent=given.name)
+        return played, 0 if played["ok"] else 1
+
+    return await _with_helper(work)
+
+
+async def log(given: argparse.Namespace, _command: list[str]) -> tuple[Any, int]:
+    if not given.purge and not given.name:
+        raise Usage("log wants a session's name, or --purge")
+
+    async def work(call: Call) -> tuple[Any, int]:
+        return (await call("purge") if given.purge else await call("log", name=given.name)), 0
+
+    return await _with_helper(work)
+
+
+async def kill(given: argparse.Namespace, _command: list[str]) -> tuple[Any, int]:
+    async def work(call: Call) -> tuple[Any, int]:
+        killed = await call("kill", name=given.name, force=given.force)
+        return killed, 1 if killed["survivors"] else 0
+
+    return await _with_helper(work)
+
+
+async def attach(given: argparse.Namespace, _command: list[str]) -> tuple[Any, int]:
+    async def work(call: Call) -> tuple[Any, int]:
+        return await call("attach", name=given.name), 0
+
+    terminal, _ = await _with_helper(work)
+    if given.json:
+        return terminal, 0
+    if sys.stdin is None or not sys.stdin.isatty():
+        raise Unavailable("attach needs a terminal", "use `covey capture` to look, `covey send` to type")
+    environ = {key: value for key, value in os.environ.items() if key not in ("TMUX", "TMUX_PANE")}
+    return os.execvpe(terminal["argv"][0], terminal["argv"], environ)  # noqa: S606  # we become the terminal
+
+
+async def explain_state(given: argparse.Namespace, command: list[str]) -> tuple[Any, int]:
+    if given.screens or given.file:
+        return _explain_files(given), 0
+    if not given.name:
+        raise Usage("explain wants a session's name, --file SCREEN or --screens DIR")
+    return await plain("explain", "name")(given, command)  # type: ignore[no-any-return]
+
+
+def _explain_files(given: argparse.Namespace) -> Json:
+    catalog = agents.load([paths.config_dir() / "agents"])
+    path = Path(given.screens or given.file)
+    if not path.exists():
+        raise Usage(f"{path} does not exist")
+    if given.screens:
+        return explain.score(path, catalog).to_json()
+    return explain.explain_file(path, catalog, given.agent, given.title or "").to_json()
