@@ -47,6 +47,7 @@ class Fleet:
         self._looking = asyncio.Lock()
         self._server: Identity | None = None
         self._control: Control | None = None
+        self.ending: set[str] = set()  # being killed by this helper: that they exit is no news
         self._finished: set[str] = set()  # ended by this helper: a look that began before may still see them
         self.panes: dict[str, Pane] = {}
         self.views: dict[str, View] = {}
@@ -231,7 +232,7 @@ class Fleet:
     def _show(self, view: View) -> None:
         old = self.views.get(view.id)
         self.views[view.id] = view
-        if old == view:
+        if old == view or (view.id in self.ending and view.state == "exited"):
             return
         self._emit(registry.event(old, view), view.id, view.to_json())
         if view.queued and (old is None or old.state != view.state or old.queued != view.queued):

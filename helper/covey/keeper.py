@@ -176,14 +176,21 @@ class Keeper:
     async def kill(self, name: str, reason: str = "killed") -> Ended:
         """End a session and prove it. One that will not end stays listed."""
         view = self._fleet.find(name)
-        ended = await (self._end_left(view.id) if view.state == "lost" else self._fleet.session(view.id).kill())
-        if not ended.survivors:
-            facts = {"reason": reason, "ended": [each.pid for each in ended.ended]}
-            await asyncio.to_thread(self._kit.store.log, view.id, "ended", facts)
-            await self._fleet.finish(view.id, reason)
-            self._fleet.forget(view.id, reason)
-            await self._last_one_out()
+        self._fleet.ending.add(view.id)
+        try:
+            ended = await (self._end_left(view.id) if view.state == "lost" else self._fleet.session(view.id).kill())
+            if not ended.survivors:
+                await self._over(view.id, reason, ended)
+        finally:
+            self._fleet.ending.discard(view.id)
         return ended
+
+    async def _over(self, session: str, reason: str, ended: Ended) -> None:
+        facts = {"reason": reason, "ended": [each.pid for each in ended.ended]}
+        await asyncio.to_thread(self._kit.store.log, session, "ended", facts)
+        await self._fleet.finish(session, reason)
+        self._fleet.forget(session, reason)
+        await self._last_one_out()
 
     async def _end_left(self, session: str) -> Ended:
         """End what outlived its pane: an agent that is deaf to HUP runs on without a screen."""

@@ -206,3 +206,10 @@ async def test_a_reset_forgets_the_conversation(desk):
     assert after["conversation"] != before["conversation"]
     await desk.state("one", "idle")
     assert "Resumed" not in await desk.screen("one")
+
+
+async def test_a_kill_tells_of_no_exit(desk):
+    await desk.standin("one")
+    await desk("kill", name="one")
+    told = [each["event"] for each in desk.events if each["event"] in ("Exited", "Gone")]
+    assert told == ["Gone"]
