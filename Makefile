@@ -33,7 +33,7 @@ lint: setup tools  ## formatters, linters, types, layers
 	$(BIN)/ruff format --check --quiet $(PY_FILES)
 	$(BIN)/ruff check --quiet $(PY_FILES)
 	$(BIN)/mypy --strict --no-error-summary
-	PYTHONPATH=helper:rplugin/python3 $(BIN)/lint-imports --no-timings
+	PYTHONPATH=helper:rplugin/python3 $(BIN)/lint-imports
 	if [[ -x $(STYLUA) ]]; then $(STYLUA) --check $(LUA_FILES); fi
 	if command -v luacheck >/dev/null; then luacheck --quiet $(LUA_FILES); fi
 
