@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import pytest
 
-from covey import agents, cli, env, errors, fleet, models, verbs
+from covey import agents, cli, env, errors, models, registry, shell, verbs
 from covey.agents import check, profile
 from waiting import eventually
 from wire import Wire
@@ -127,7 +127,7 @@ def events() -> set[str]:
     )
     seen = [replace(view, state=state) for state in get_args(models.StateName)]
     changes = [(None, view), *((view, other) for other in seen), (view, replace(view, name="b"))]
-    emitted |= {fleet._event(old, new) for old, new in changes}
+    emitted |= {registry.event(old, new) for old, new in changes}
     silent = re.search(r"local SILENT = \{(.*?)\}", (ROOT / "lua/covey/fleet.lua").read_text())
     assert silent
     return {f"Covey{event}" for event in emitted - set(re.findall(r"(\w+) = true", silent.group(1)))}
@@ -348,8 +348,8 @@ def test_what_lua_asks_is_what_the_helper_can_do(nvim: Editor) -> None:
 
 
 def test_what_the_shell_asks_is_what_the_helper_can_do() -> None:
-    text = inspect.getsource(cli)
-    asked = set(re.findall(r"(?:call|_plain)\(\s*\"(\w+)\"", text))
+    text = inspect.getsource(cli) + inspect.getsource(shell)
+    asked = set(re.findall(r"(?:call|plain)\(\s*\"(\w+)\"", text))
     assert len(asked) > 15
     assert asked <= verbs.METHODS.keys()
 
@@ -502,7 +502,7 @@ def _readme_lua(reader: Reader, text: str) -> None:
 
 def test_the_page_on_the_house_names_every_room_and_no_other() -> None:
     text = HOUSE.read_text()
-    named = set(re.findall(r"`([\w/.]+\.(?:py|lua|toml))`", text))
+    named = set(re.findall(r"`([\w/.-]+\.(?:py|lua|toml))`", text))
     rooms = {path.name for folder in ("", "tmux/") for path in (ROOT / "helper/covey" / folder).glob("[!_]*.py")}
     rooms |= {path.name for path in (ROOT / "lua/covey").rglob("*.lua")}
     assert not rooms - {name.rpartition("/")[2] for name in named}

@@ -85,11 +85,9 @@ function M.heard(receipt)
     begun[receipt.id] = now()
   elseif session and (receipt.outcome == "pasted" or receipt.outcome == "submitted") and not counted(receipt) then
     watch()
-    local baseline = { time = begun[receipt.id] or now(), act = receipt.id }
-    baselines[session.id], begun[receipt.id] = baseline, nil
-    ask({ "git", "rev-parse", "-q", "--verify", "HEAD" }, session.cwd, function(head)
-      baseline.head = head and vim.trim(head)
-    end)
+    local head = require("covey.git").head(session.cwd)
+    baselines[session.id] = { time = begun[receipt.id] or now(), act = receipt.id, head = head }
+    begun[receipt.id] = nil
   else
     begun[receipt.id] = nil
   end

@@ -66,7 +66,7 @@ def test_a_dcs_frame_and_noise_between_blocks_are_passed_over():
     ]
 
 
-@given(st.text(st.characters(exclude_characters="\0"), max_size=60))
+@given(st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=60))
 def test_a_quoted_argument_holds_nothing_that_tmux_could_take_for_its_own(text):
     quoted = quote(text)
     assert (quoted[0], quoted[-1]) == ('"', '"')
@@ -183,5 +183,5 @@ async def test_a_killed_server_fails_what_is_under_way_and_is_told(control):
 
 
 async def test_without_the_session_there_is_nothing_to_attach_to(socket, world):
-    with pytest.raises((NoServer, TmuxRefused)):
+    with pytest.raises(NoServer):
         await Control.attach(argv(socket, "=nosuch"), world.env, lambda *_: None)

@@ -128,6 +128,7 @@ class Control:
         self._token = secrets.token_hex(8)
         self._count = 0
         self._waiting: deque[_Request] = deque()
+        self._attached: Block | None = None  # the answer to the attach itself, the first that nobody asked for
         self._lost: ServerLost | None = None
         self._reader = asyncio.create_task(self._read(), name="tmux-control")
 
@@ -151,6 +152,9 @@ class Control:
             if isinstance(error, ServerLost):
                 raise NoServer("tmux has no server on covey's socket") from error
             raise
+        if control._attached and not control._attached.ok:
+            await control.close()
+            raise NoServer(control._attached.text or "tmux would not attach")
         return control
 
     @property
@@ -206,7 +210,7 @@ class Control:
         if isinstance(item, Notice):
             self._notify(item.name, item.rest)
         elif not item.own:
-            return
+            self._attached = self._attached or item
         elif self._waiting and item.lines == (self._waiting[0].fence,):
             request = self._waiting.popleft()
             if not request.answer.done():
