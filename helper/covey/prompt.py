@@ -14,6 +14,7 @@ MAX_BYTES = 1 << 20  # a prompt typed by keyboard; more goes by a file and a ref
 CANONICAL_LINE = 4095  # bytes a line-buffered terminal keeps of one line (n_tty(4)); the rest is lost in silence
 SHELLS = frozenset("sh bash zsh fish dash ksh mksh ash busybox csh tcsh nu xonsh elvish pwsh".split())
 
+STARTING, WORKING = "the agent is starting", "the agent is working"  # reasons to hold that end by themselves
 _PASTE_MARK = re.compile(r"\x1b\[20[01]~")
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 
@@ -132,8 +133,8 @@ def obstacle(
         (verdict.state == "exited", "refused", "the agent has exited; respawn it first"),
         (left, "refused", "the agent left a shell behind; respawn it first"),
         (verdict.state == "blocked", "held", f"it waits for a decision: {verdict.excerpt}"),
-        (verdict.state == "starting", "held", "the agent is starting"),
-        (verdict.state == "working" and when == "idle", "held", "the agent is working"),
+        (verdict.state == "starting", "held", STARTING),
+        (verdict.state == "working" and when == "idle", "held", WORKING),
         (profile.has_composer and composer is None, "held", "no composer is on the screen"),
         (bool(composer), "held", "a half-typed draft is in the composer"),
     )

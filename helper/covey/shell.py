@@ -13,9 +13,9 @@ from typing import Any, TypeAlias
 from covey import agents, explain, paths
 from covey.errors import Unavailable, Usage
 from covey.models import FINAL, Json
+from covey.prompt import STARTING, WORKING
 
 SEND_TIMEOUT = 60.0  # seconds that `send` and `open --prompt` wait for what will pass by itself
-BRIEF = frozenset({"starting", "working"})  # states that end by themselves: a held prompt is waited for
 REFUSED = frozenset({"refused", "cancelled", "dropped"})
 SENT = frozenset({"submitted", "pasted", "queued", "held"})
 OPTIONS = {
@@ -74,7 +74,7 @@ async def open_session(given: argparse.Namespace, command: list[str]) -> tuple[A
         session = await call(given.verb, **params)
         receipt = session.get("receipt")
         if receipt and receipt["outcome"] not in FINAL:
-            session["receipt"] = receipt = await _see_through(call, session["id"], receipt, given.timeout)
+            session["receipt"] = receipt = await _see_through(call, receipt, given.timeout)
             session = {**await call("get", name=session["id"]), "opened": session["opened"], "receipt": receipt}
         return session, _status(receipt) if receipt else 0
 
@@ -98,7 +98,7 @@ async def send(given: argparse.Namespace, _command: list[str]) -> tuple[Any, int
         receipt = await call("send", name=given.name, text=text, wait=given.timeout, **options, **params)
         if receipt["outcome"] not in FINAL:
             patient = given.wait is not None
-            receipt = await _see_through(call, receipt["session"], receipt, given.timeout, patient=patient)
+            receipt = await _see_through(call, receipt, given.timeout, patient=patient)
         if given.wait == "idle" and receipt["outcome"] == "submitted":
             session = await call("idle", name=receipt["session"], seconds=given.timeout)
             return {**receipt, "session_state": session["state"]}, 0 if session["state"] != "working" else 1
@@ -115,15 +115,13 @@ def _standard_input() -> str:
     return sys.stdin.buffer.read().decode("utf-8", "surrogateescape")
 
 
-async def _see_through(call: Call, session: str, receipt: Json, seconds: float, *, patient: bool = False) -> Json:
+async def _see_through(call: Call, receipt: Json, seconds: float, *, patient: bool = False) -> Json:
     """Wait for a prompt that is held for a reason that passes by itself; we are the only helper it can count on."""
     loop = asyncio.get_running_loop()
     deadline = loop.time() + seconds
     while receipt["outcome"] not in FINAL and loop.time() < deadline:
-        if not patient and receipt["outcome"] == "held" and (await call("get", name=session))["state"] not in BRIEF:
-            receipt = await call("wait", act=receipt["id"], seconds=0.2)
-            if receipt["outcome"] == "held":
-                break
+        if not patient and receipt["outcome"] == "held" and receipt["reason"] not in (STARTING, WORKING):
+            break
         receipt = await call("wait", act=receipt["id"], seconds=min(1.0, max(0.05, deadline - loop.time())))
     return receipt
 

@@ -20,6 +20,7 @@ from covey.errors import NoServer, ServerLost, TmuxRefused, TmuxTimeout, Usage
 DEADLINE = 5.0  # seconds one request may take; a healthy round trip is 0.1–0.2 ms
 CLOSE_GRACE = 1.0  # seconds a client gets to leave after its input was closed
 READ_SIZE = 1 << 16
+ATTACH_TRIES, ATTACH_PAUSE = 200, 0.005  # looks, and seconds between them, until a new client is listed
 
 _PLAIN = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789 _./:,@+=%-")
 _QUOTED = [chr(byte) if byte in _PLAIN else f"\\{byte:03o}" for byte in range(256)]
@@ -128,7 +129,6 @@ class Control:
         self._token = secrets.token_hex(8)
         self._count = 0
         self._waiting: deque[_Request] = deque()
-        self._attached: Block | None = None  # the answer to the attach itself, the first that nobody asked for
         self._lost: ServerLost | None = None
         self._reader = asyncio.create_task(self._read(), name="tmux-control")
 
@@ -146,16 +146,23 @@ class Control:
         )
         control = cls(process, notify)
         try:
-            await control.run(("list-sessions", "-F", ""))
+            await control._until_attached()
         except (ServerLost, TmuxTimeout, asyncio.CancelledError) as error:
             await control.close()
             if isinstance(error, ServerLost):
                 raise NoServer("tmux has no server on covey's socket") from error
             raise
-        if control._attached and not control._attached.ok:
-            await control.close()
-            raise NoServer(control._attached.text or "tmux would not attach")
         return control
+
+    async def _until_attached(self) -> None:
+        """A client whose session is not there answers a little before it leaves: only who is listed is attached."""
+        me = str(self._process.pid).encode()
+        for _ in range(ATTACH_TRIES):
+            (block,) = (await self.run(("list-clients", "-F", "#{client_pid}")))[-1:]
+            if me in block.lines:
+                return
+            await asyncio.sleep(ATTACH_PAUSE)
+        raise ServerLost("tmux did not attach the client")
 
     @property
     def alive(self) -> bool:
@@ -210,7 +217,7 @@ class Control:
         if isinstance(item, Notice):
             self._notify(item.name, item.rest)
         elif not item.own:
-            self._attached = self._attached or item
+            return
         elif self._waiting and item.lines == (self._waiting[0].fence,):
             request = self._waiting.popleft()
             if not request.answer.done():
