@@ -10,6 +10,7 @@ import pytest
 
 from covey import cli
 from covey.verbs import METHODS
+from waiting import eventually
 
 EDITORS_OWN = {"preview", "unpreview", "snapshot", "adopt"}  # what only an editor can be shown, or own
 INNER = {"wait", "idle", "purge", "rehearse"}  # parts of `send --wait`, `log --purge` and `agents test`
@@ -94,6 +95,7 @@ def test_attach_without_a_terminal_says_so(covey):
 
 def test_a_held_prompt_says_what_it_waits_for(covey):
     covey("open", "one", "--agent", "standin", "--prompt", "ask may I")
+    eventually(lambda: json.loads(covey("get", "one", "--json").stdout)["state"] == "blocked")
     done = covey("send", "one", "after it", "--timeout", "5")
     assert (done.returncode, done.stdout.startswith("held: it waits for a decision")) == (0, True)
     assert covey("send", "one", "never", "--wait", "submitted", "--timeout", "0.5").returncode == 1
