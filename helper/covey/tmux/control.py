@@ -20,7 +20,7 @@ from covey.errors import NoServer, ServerLost, TmuxRefused, TmuxTimeout, Usage
 DEADLINE = 5.0  # seconds one request may take; a healthy round trip is 0.1–0.2 ms
 CLOSE_GRACE = 1.0  # seconds a client gets to leave after its input was closed
 READ_SIZE = 1 << 16
-ATTACH_TRIES, ATTACH_PAUSE = 200, 0.005  # looks, and seconds between them, until a new client is listed
+ATTACH_TRIES, ATTACH_PAUSE = 1000, 0.001  # looks, and seconds between them, until a new client is listed
 
 _PLAIN = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789 _./:,@+=%-")
 _QUOTED = [chr(byte) if byte in _PLAIN else f"\\{byte:03o}" for byte in range(256)]

@@ -7,7 +7,6 @@ The only room that knows libtmux, which gives typed access to cold things (optio
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import errno
 import shutil
 import socket as sockets
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
     import libtmux
 
 HUB = "hub"  # the hidden session every control client attaches to
+FLAGS = "no-output,ignore-size"  # of the helpers' clients: an undrained one that gets output wedges the server
 COLS, ROWS = 120, 40  # a window nobody looks at; previews never count (window-size latest)
 START_TRIES = 20  # "server exited unexpectedly": a server that is going down still holds the socket
 START_PAUSE = 0.05  # seconds between those tries
@@ -96,7 +96,7 @@ class Server:
                 self._control = await Control.attach(self.client(), self.env, self._notify)
             return self._control
 
-    def client(self, target: str = f"={HUB}", flags: str = "no-output,ignore-size") -> list[str]:
+    def client(self, target: str = f"={HUB}", flags: str = FLAGS) -> list[str]:
         """The argument list of a control client on this server."""
         return [*self.command(), "-C", "attach-session", "-t", target, "-f", flags]
 
@@ -108,31 +108,24 @@ class Server:
         """Make sure a server runs. The caller holds the fleet lock, so two starts cannot race."""
         self._config.touch(mode=0o600)
         self._config.write_text(CONFIG, encoding="utf-8")
-        for _ in range(START_TRIES):
-            await self._new_hub()
-            try:
-                await self.connect()
-            except (NoServer, ServerLost, TmuxRefused):
-                await asyncio.sleep(START_PAUSE)
-            else:
-                return
+        async with self._connecting:
+            for _ in range(START_TRIES):
+                try:
+                    self._control = await Control.attach(self._first_client(), self.env, self._notify)
+                except (NoServer, ServerLost, TmuxRefused):
+                    await asyncio.sleep(START_PAUSE)
+                else:
+                    return
         raise Unavailable("the tmux server does not stay up", f"run: {' '.join(self.command())} new-session")
 
-    async def _new_hub(self) -> None:
-        """Start the server with a first command that holds no secret: it stays in the server's argument list."""
+    def _first_client(self) -> list[str]:
+        """A control client that makes the server and its hub where there are none.
+
+        The server keeps these words as its own argument list for life: they hold no secret.
+        """
         size = ["-x", str(COLS), "-y", str(ROWS)]
-        argv = [*self.command(), "new-session", "-d", "-s", HUB, *size, "-c", "/", "exec sleep 2147483647"]
-        process = await asyncio.create_subprocess_exec(
-            *argv,
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.DEVNULL,
-            stderr=asyncio.subprocess.DEVNULL,
-            env=self.env,
-            cwd="/",
-            start_new_session=True,
-        )
-        with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(process.wait(), DEADLINE)
+        new = ["new-session", "-A", "-s", HUB, *size, "-c", "/", "-f", FLAGS, "exec sleep 2147483647"]
+        return [*self.command(), "-C", *new]
 
     async def run(self, *commands: Command, deadline: float = DEADLINE) -> list[Block]:
         """Commands in one line on the control client; see ``Control.run``. ``NoServer`` where there is none."""
