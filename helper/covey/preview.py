@@ -17,7 +17,7 @@ from covey.models import Exit, Pane
 from covey.tmux import panes
 from covey.tmux.server import COLS, ROWS, Server
 
-FRAME_PAUSE = 0.025  # seconds between two frames of one preview
+FRAME_PAUSE = 0.02  # seconds between two frames of one preview
 READ_SIZE = 1 << 16
 FLAGS = "ignore-size,read-only,pause-after=1"  # behind by a second (we were stopped): tmux keeps nothing for us
 
@@ -73,7 +73,7 @@ class Preview:
         while said := await process.stdout.read(READ_SIZE):
             self.ring()
             if b"output %" in said:
-                self._tell(f"refresh-client -A {pane}:pause")
+                self._tell(f"refresh-client -A '{pane}:pause'")
 
     def _tell(self, command: str) -> None:
         if self._client and self._client.stdin and not self._client.stdin.is_closing():
@@ -105,7 +105,7 @@ class Preview:
 
     def _listen_again(self) -> None:
         if pane := self._fleet.panes.get(self.session):
-            self._tell(f"refresh-client -A {pane.pane}:continue")
+            self._tell(f"refresh-client -A '{pane.pane}:continue'")
 
     async def _frame(self) -> bool:
         pane = await self._fleet.pane(self.session)
