@@ -40,7 +40,7 @@ local defaults = {
   on_exit = "settled",
   cwd = "cwd",
   float = { width = 0.8, height = 0.8, border = "rounded" },
-  preview = { width = 0.5, height = 0.6, border = "rounded", interval = 33 },
+  preview = { width = 0.5, height = 0.6, border = "rounded", interval = 25 },
   attach = { style = "float" },
   notify = { level = "warn", events = { "exited", "lost" } },
   keys = {
