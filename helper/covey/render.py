@@ -130,6 +130,21 @@ def _agents(value: Any) -> str:
     return table(rows)
 
 
+def _doctor(value: Json) -> str:
+    tmux, packages = value["tmux"], value["packages"]
+    missing = [name for name, version in packages.items() if not version]
+    lines = [
+        f"covey {value['covey']['version']} on Python {value['covey']['python_version']} ({value['covey']['python']})",
+        f"{'ok   ' if tmux['ok'] else 'WRONG'} {tmux['version'] or 'no tmux was found'}; covey needs 3.2 or newer",
+        f"{'WRONG' if missing else 'ok   '} packages: {', '.join(missing) + ' missing' if missing else 'all there'}",
+        f"ok    {value['fleet']['sessions']} sessions; socket {value['paths']['socket']}",
+        *(f"WRONG {problem}" for problem in value["problems"]),
+        f"      log: {value['paths']['log']}",
+        "agents: " + (", ".join(each["name"] for each in value["agents"] if each["installed"]) or "none"),
+    ]
+    return "\n".join(lines)
+
+
 def _stats(value: Json) -> str:
     rows = [["SESSION", "CPU s", "MEMORY MiB", "PROCESSES"]]
     rows += [[k, f"{v['cpu']:.1f}", f"{v['rss'] / 2**20:.0f}", str(v["count"])] for k, v in value.items()]
@@ -160,6 +175,7 @@ FORMS: dict[str, Callable[[Any], str]] = {
     "log": _log,
     "queue": _queue,
     "agents": _agents,
+    "doctor": _doctor,
     "stats": _stats,
     "interrupt": lambda value: f"{value['name']}: interrupted",
     "answer": lambda value: f"{value['name']}: {value['chosen']}",

@@ -1,7 +1,7 @@
 """The minute that shows what covey is: in a real Neovim, on a scratch project, with the stand-in agent.
 
-With a terminal it opens Neovim for a person to try things. Without one it walks the same way by itself, prints each
-step with its time, and ends with status 1 if a step fails. Nothing of the person's own is read or touched: home and
+With a terminal it opens Neovim for a person to try things. Without one it walks much the same way by itself, prints
+each step with its time, and ends with status 1 if a step fails. Nothing of the person's own is read or touched: home and
 XDG directories are scratch, and all that was started is ended and removed.
 """
 
@@ -26,15 +26,23 @@ WELCOME = """\
 
 Everything here is scratch: press, break, leave. It is all gone when you quit.
 
-1. Two stand-in agents:        :Covey open standin name=ada        :Covey open standin name=bob
-2. The fleet at a glance:      :Covey                              (g? shows the keys)
-3. Watch one:                  :Covey preview ada
-4. Give it work:               :Covey send ada work 5              (or: ask me, flood 200, echo hello)
-5. It asks; you answer:        :Covey answer ada yes
-6. End it behind its back:     :Covey send! bob /exit 3            then attach and press Enter: :Covey attach bob
-7. Start it again, in place:   :Covey respawn bob
-8. Is all well?                :checkhealth covey
-9. Leave and come back:        :qa                                 what lives stays, what is over is reaped
+1. Two stand-in agents:     :Covey open standin name=ada
+                            :Covey open standin name=bob
+2. The fleet at a glance:   :Covey
+                            (g? shows the keys, q closes)
+3. Give one work:           :Covey send ada work 5
+                            (or: flood 200, echo hello)
+4. Watch one:               :Covey preview ada
+                            (CTRL-W w goes into it, q there closes it)
+5. It asks; you answer:     :Covey send ada ask me
+                            :Covey answer ada yes
+6. An agent dies:           :Covey send bob crash
+7. Start it again in place: :Covey respawn bob
+8. Sit in front of one:     :Covey attach bob
+                            (CTRL-\\ CTRL-N, then q, leaves it)
+9. Is all well?             :checkhealth covey
+10. Leave:                  :qa
+    (At home, what lives stays and is there when you come back.)
 """
 
 

@@ -83,8 +83,16 @@ async def explain(helper: Helper, name: str) -> Json:
 
 
 async def log(helper: Helper, name: str, limit: int = 200) -> list[Json]:
-    view = await addressed(helper, name)
-    return await asyncio.to_thread(doctor.story, helper, view.id, limit)
+    """What was sent to a session and what befell it; of one that has ended, the last of that name."""
+    try:
+        session = (await addressed(helper, name)).id
+    except NotFound:
+        ended = await asyncio.to_thread(helper.store.sessions, live=False)
+        found = [record.spec.id for record in ended if name in (record.spec.name, record.spec.id)]
+        if not found:
+            raise
+        session = found[-1]
+    return await asyncio.to_thread(doctor.story, helper, session, limit)
 
 
 async def purge(helper: Helper) -> Json:

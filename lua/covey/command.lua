@@ -26,7 +26,7 @@ local M = {}
 ---@field count? boolean Takes a count.
 
 local STYLES = { "float", "split", "vsplit", "tab" }
-local CHOICES = { "yes", "no", "1", "2", "3" }
+local CHOICES = { "yes", "no" }
 
 local recipe = require("covey.recipe")
 local telling, named, with_last = recipe.telling, recipe.named, recipe.with_last

@@ -101,7 +101,7 @@ M.actions = {
     covey().broadcast({ text = selection() })
   end,
   Answer = function()
-    ask("Answer (number, label, yes, no): ", function(choice)
+    ask("Answer (yes, no, or words of an option): ", function(choice)
       covey().answer({ choice = choice })
     end)
   end,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shlex
 import signal
 import sys
 import time
@@ -129,7 +130,7 @@ async def test_a_shell_where_the_agent_was_gets_nothing(desk):
 
 async def test_an_agent_in_a_wrapping_shell_is_no_shell(desk):
     record = desk.world.tmp / "one.jsonl"
-    run = f"{sys.executable} -m covey.standin --work 0 --record {record}; exit 0"
+    run = f"{shlex.quote(sys.executable)} -m covey.standin --work 0 --record {record}; exit 0"
     await desk("open", name="one", agent="standin", cmd=["/bin/sh", "-c", run], cwd=str(desk.world.home))
     await desk.state("one", "idle")
     assert (await desk("send", name="one", text="hello"))["outcome"] == "submitted"

@@ -134,7 +134,7 @@ def test_R07_a_killed_editor_with_a_preview_leaves_no_helper(editor, world):
     os.kill(editor.pid, signal.SIGKILL)
     editor.process.wait(10)
     assert_swept(world)
-    assert not [p for p in world.processes() if "-C" in _words(p)]
+    assert not [p for p in world.processes() if "attach-session" in _words(p)]
 
 
 def _words(process):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import subprocess
 import sys
 
@@ -125,7 +126,7 @@ def test_doctor_and_agents_know_this_machine(covey):
 
 def test_a_closed_pipe_is_no_traceback(world):
     done = subprocess.run(
-        f"{sys.executable} -m covey.cli --help | head -c 1",
+        f"{shlex.quote(sys.executable)} -m covey.cli --help | head -c 1",
         shell=True, env=world.env, capture_output=True, text=True, timeout=60, check=False,
     )  # fmt: skip
     assert "Traceback" not in done.stderr
@@ -148,7 +149,7 @@ def test_options_may_stand_anywhere_and_a_prompt_may_look_like_one(covey):
 
 def test_without_standard_input_send_says_so(world, covey):
     covey("open", "one", "--agent", "shell")
-    command = f"{sys.executable} -m covey.cli send one <&-"
+    command = f"{shlex.quote(sys.executable)} -m covey.cli send one <&-"
     done = subprocess.run(command, shell=True, env=world.env, capture_output=True, text=True, timeout=60, check=False)
     assert (done.returncode, "Traceback" in done.stderr) == (2, False)
 

@@ -16,6 +16,7 @@ FOOT = 6  # rows that may stand below the options
 MAX_OPTIONS = 30
 QUESTION_REACH = 14  # rows above the options in which their question is looked for
 MAX_QUESTION = 200  # characters
+FULL = 0.5  # of the longest row: a shorter row above did not wrap into the question below it
 _NEAR = 8  # rows a wrapped option may take
 _ASKING_ROWS = 3  # rows a wrapped yes/no question may take
 
@@ -122,12 +123,13 @@ def _question(rows: list[str], first: int) -> str:
 
 
 def _paragraph(rows: list[str], end: int) -> tuple[str, int]:
-    """The rows of text right above ``end``, joined, and where they start; cut at a row that ends a sentence."""
+    """The rows of text right above ``end``, joined where they wrapped, and where they start."""
     at = end - 1
     while at > 0 and not rows[at].strip():
         at -= 1
     text = rows[at].strip() if at >= 0 else ""
-    while at > 0 and rows[at - 1].strip() and not rows[at - 1].rstrip().endswith((".", ":", "?")):
+    full = max((len(row.rstrip()) for row in rows), default=0) * FULL
+    while at > 0 and len(rows[at - 1].rstrip()) >= full and not rows[at - 1].rstrip().endswith((".", ":", "?")):
         at -= 1
         text = f"{rows[at].strip()} {text}"
     return text, at

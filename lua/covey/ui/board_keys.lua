@@ -28,7 +28,7 @@ end
 
 local function answer(session)
   local question = vim.trim((session.evidence or {}).excerpt or "")
-  local prompt = (question ~= "" and question .. "\n" or "") .. "Answer (number, label, yes, no): "
+  local prompt = (question ~= "" and question .. "\n" or "") .. "Answer (yes, no, or words of an option): "
   ask(prompt, "", function(choice)
     if choice ~= "" then
       require("covey").answer({ name = session.id, choice = choice })
