@@ -23,7 +23,7 @@ setup:  ## make .venv with the `covey` command; quick when nothing changed
 tools:  # the linters that are no Python packages
 	@.ci/setup tools
 
-try: setup  ## look around: nvim on a scratch project (without a terminal: the same tour, headless)
+try: setup  ## look around: nvim on a scratch project (without a terminal: a shorter tour, headless)
 	@$(PYTHON) -m covey.tour
 
 test: setup lint  ## every check and test; ARGS='tests/lua -k send' for some of the tests

@@ -147,7 +147,7 @@ def _doctor(value: Json) -> str:
 
 def _stats(value: Json) -> str:
     rows = [["SESSION", "CPU s", "MEMORY MiB", "PROCESSES"]]
-    rows += [[k, f"{v['cpu']:.1f}", f"{v['rss'] / 2**20:.0f}", str(v["count"])] for k, v in value.items()]
+    rows += [[v["name"], f"{v['cpu']:.1f}", f"{v['rss'] / 2**20:.0f}", str(v["count"])] for v in value.values()]
     return table(rows)
 
 

@@ -1,8 +1,8 @@
 """The minute that shows what covey is: in a real Neovim, on a scratch project, with the stand-in agent.
 
 With a terminal it opens Neovim for a person to try things. Without one it walks much the same way by itself, prints
-each step with its time, and ends with status 1 if a step fails. Nothing of the person's own is read or touched: home and
-XDG directories are scratch, and all that was started is ended and removed.
+each step with its time, and ends with status 1 if a step fails. Nothing of the person's own is read or touched: home
+and XDG directories are scratch, and all that was started is ended and removed.
 """
 
 from __future__ import annotations

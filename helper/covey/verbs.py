@@ -107,7 +107,7 @@ async def stats(helper: Helper, names: list[str] | None = None) -> Json:
     roots = {view.id: view.pid for view in views if view.pid and view.state != "exited"}
     table = await asyncio.to_thread(process.snapshot)
     return {
-        id_: {"cpu": each.cpu, "rss": each.rss, "count": each.count}
+        id_: {"name": helper.fleet.views[id_].name, "cpu": each.cpu, "rss": each.rss, "count": each.count}
         for id_, each in process.stats(roots, table).items()
     }
 
