@@ -55,8 +55,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         run = VERBS[given.verb][2]
         answer, status = asyncio.run(run(given, command))
         text = "" if answer is None else _text(given, answer)
-        sys.stdout.write(text + "\n" if text else "")
-        sys.stdout.flush()
+        if sys.stdout is not None:
+            sys.stdout.write(text + "\n" if text else "")
+            sys.stdout.flush()
     except CoveyError as error:
         return _failed(error, as_json=as_json)
     except BrokenPipeError:
@@ -71,7 +72,17 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _text(given: argparse.Namespace, answer: Any) -> str:
-    return json.dumps(answer, ensure_ascii=False, indent=2) if given.json else render.answer(given.verb, answer)
+    return _json(answer) if given.json else render.answer(given.verb, answer)
+
+
+def _json(answer: Any) -> str:
+    """JSON that is UTF-8 whatever stands in it: a path need not be, and then all that is not ASCII is escaped."""
+    text = json.dumps(answer, ensure_ascii=False, indent=2)
+    try:
+        text.encode(sys.stdout.encoding if sys.stdout else "utf-8")
+    except UnicodeEncodeError:
+        return json.dumps(answer, indent=2)
+    return text
 
 
 def _parse(words: list[str]) -> tuple[argparse.Namespace, list[str]]:
@@ -98,7 +109,9 @@ def _options_first(words: list[str]) -> list[str]:
             options += [value for value in [next(rest, None) if word in takes_value else None] if value is not None]
         else:
             others.append(word)
-    return [words[0], *options, *others]
+    if "--" in others:
+        others.remove("--")
+    return [words[0], *options, *(["--"] if others else []), *others]
 
 
 def _failed(error: CoveyError, *, as_json: bool) -> int:

@@ -154,6 +154,7 @@ class Courier:
                 now = await self._find(self.id)
                 if now.epoch == ticket.epoch == pane.epoch and now.act != ticket.act:
                     return await self._note(ticket, Result("queued"))
+        self._place.files.remove(self._file(ticket))
         return await self._note(ticket, Result("unconfirmed", LOST_TYPER))
 
     async def _deliver(self, ticket: Ticket, pane: Pane) -> Receipt:

@@ -62,7 +62,7 @@ class Fleet:
             try:
                 found = await self._look()
             except (NoServer, TmuxTimeout, ServerLost, Unavailable, TmuxRefused) as error:
-                self._doubt(error)
+                self._doubt(error, records, counts)
                 return self.views
             await self._merge(found, records, counts)
         return self.views
@@ -130,10 +130,11 @@ class Fleet:
             return pane.exit == Exit()
         return self._kit.place.processes.identify(pane.pid) is None
 
-    def _doubt(self, error: CoveyError) -> None:
-        """Nothing is known now: say so, and change nothing else."""
-        for old in list(self.views.values()):
-            if old.state not in ("lost", "unknown"):
+    def _doubt(self, error: CoveyError, records: dict[str, Record], counts: dict[str, int]) -> None:
+        """Nothing is known now: say so of what was seen and of what is written down, and change nothing else."""
+        written = {id_: registry.lost(r.spec, r.epoch, now(), queued=counts.get(id_, 0)) for id_, r in records.items()}
+        for id_, old in (written | self.views).items():
+            if id_ not in self.views or old.state not in ("lost", "unknown"):
                 evidence = {"state": "unknown", "rule": error.code, "excerpt": error.message, "background": 0}
                 self._show(replace(old, state="unknown", since=now(), evidence=evidence, flags=(reaper.STALE,)))
 
@@ -159,6 +160,8 @@ class Fleet:
             self._kit.kin.look(await asyncio.to_thread(self._kit.place.processes.snapshot))
         missing = await self._missing(records)
         for record in missing:
+            if record.state.get("state") != "lost":
+                await asyncio.to_thread(self._note_lost, record)
             self._show_lost(record, counts.get(record.spec.id, 0))
         for gone in self.views.keys() - self.panes.keys() - {record.spec.id for record in missing}:
             self.forget(gone, "closed outside covey")
@@ -224,9 +227,15 @@ class Fleet:
         rows = shot.text.rstrip().split("\n")[-LAST_WORDS:] if shot else []
         return {**pane.exit.to_json(), "epoch": pane.epoch, "screen": rows}
 
+    def _note_lost(self, record: Record) -> None:
+        state = {**record.state, "state": "lost", "since": now()}
+        self._kit.store.note_session(record.spec.id, state=state, server=record.server, pane=record.pane)
+        self._kit.store.log(record.spec.id, "lost", {"epoch": record.epoch})
+
     def _show_lost(self, record: Record, queued: int) -> None:
         old = self.views.get(record.spec.id)
-        since = old.since if old and old.state == "lost" else now()
+        before = record.state if record.state.get("state") == "lost" else {}
+        since = old.since if old and old.state == "lost" else before.get("since") or now()
         self._show(registry.lost(record.spec, record.epoch, since, queued=queued))
 
     def _show(self, view: View) -> None:

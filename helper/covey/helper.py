@@ -13,7 +13,7 @@ from typing import Any
 
 from covey import agents, paths, place, process, settings
 from covey.agents.history import find_conversation
-from covey.errors import CoveyError
+from covey.errors import CoveyError, Unavailable
 from covey.fleet import Fleet
 from covey.keeper import Keeper
 from covey.models import FINAL, Identity, Json, Receipt, Session, now
@@ -71,6 +71,7 @@ class Helper:
         self.previews = Previews(self.fleet, self.place.wire, self.emit, pause)
         self._out = emit
         self._seq = 0
+        self.place.wire.before = self._server_runs
         self._bell, self._urgent = asyncio.Event(), asyncio.Event()
         self._looked = 0.0
         self._subscribed: Control | None = None
@@ -178,6 +179,12 @@ class Helper:
                 found = table.get(pid)
                 if found and (found.ppid == 1 or not table.get(found.ppid)):
                     await panes.dismiss(self.place.wire, name)
+
+    def _server_runs(self) -> None:
+        """Refuse to attach to a stopped server: clients that give up on it crash tmux 3.3a when it goes on."""
+        server = Identity.from_json(self.store.get("server"))
+        if server and process.stopped(server):
+            raise Unavailable("covey's tmux server is stopped", f"continue it: kill -CONT {server.pid}")
 
     def _purge(self) -> None:
         """Once a day, what is older than 30 days is forgotten."""

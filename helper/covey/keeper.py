@@ -16,7 +16,7 @@ from covey.lane import FLEET
 from covey.models import Identity, OnExit, Restart, Spec, now
 from covey.models import Session as View
 from covey.reaper import Decision
-from covey.session import Kit, keep_values, resumable, stage_start
+from covey.session import Kit, keep_values, lane, resumable, stage_start
 from covey.tmux import panes
 
 
@@ -151,8 +151,17 @@ class Keeper:
     async def restore(self, view: View, caller: Mapping[str, str], *, fresh: bool) -> View:
         """A session that its server took along, made again under its id and name, its conversation resumed.
 
-        What takes time is done before the fleet is locked; who finds it made meanwhile, by somebody else, has it.
+        What takes time is done before the fleet is locked; who finds it made meanwhile, by somebody else, has it:
+        one at a time, for what ends the old start must never meet a new one.
         """
+        async with lane(self._kit, f"{view.id}-life"):
+            await self._fleet.refresh()
+            seen = self._fleet.views.get(view.id)
+            if seen is None:
+                raise NotFound(f"{view.name} was ended meanwhile")
+            return seen if seen.state != "lost" else await self._restore(seen, caller, fresh=fresh)
+
+    async def _restore(self, view: View, caller: Mapping[str, str], *, fresh: bool) -> View:
         spec = await self._current_spec(view)
         profile = self._kit.eyes.profile(spec.agent)
         if survivors := (await self._end_left(view.id)).survivors:
@@ -178,12 +187,20 @@ class Keeper:
         view = self._fleet.find(name)
         self._fleet.ending.add(view.id)
         try:
-            ended = await (self._end_left(view.id) if view.state == "lost" else self._fleet.session(view.id).kill())
+            ended = await self._kill_lost(view) if view.state == "lost" else None
+            ended = ended or await self._fleet.session(view.id).kill()
             if not ended.survivors:
                 await self._over(view.id, reason, ended)
         finally:
             self._fleet.ending.discard(view.id)
         return ended
+
+    async def _kill_lost(self, view: View) -> Ended | None:
+        """End what runs on of a lost session; None where somebody made it again meanwhile."""
+        async with lane(self._kit, f"{view.id}-life"):
+            await self._fleet.refresh()
+            seen = self._fleet.views.get(view.id, view)
+            return await self._end_left(view.id) if seen.state == "lost" else None
 
     async def _over(self, session: str, reason: str, ended: Ended) -> None:
         facts = {"reason": reason, "ended": [each.pid for each in ended.ended]}

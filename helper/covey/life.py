@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import uuid
 from collections.abc import Mapping
 from typing import Any
 
@@ -15,7 +14,7 @@ from covey.helper import Helper
 from covey.keeper import Request
 from covey.models import Identity, Json, Receipt, Session
 from covey.reaper import Decision
-from covey.speech import queue_prompt
+from covey.speech import minted, queue_prompt
 
 RESTORE_AT_ONCE = 4  # sessions that are made again side by side
 
@@ -55,6 +54,7 @@ async def open_session(
         caller=environ or os.environ,
         options={**naming.options(options or {}), **({"once": "1"} if once else {})},
     )
+    minted(act)
     view, made = await helper.keeper.ensure(request)
     if not made and view.state in ("exited", "lost"):
         view = await helper.keeper.respawn(view.id, request.caller, fresh=False, force=False)
@@ -62,7 +62,7 @@ async def open_session(
     if made and name:
         answer["undelivered"] = await asyncio.to_thread(_undelivered, helper, view)
     if prompt:
-        answer["receipt"] = (await _first_prompt(helper, view, prompt, act or uuid.uuid4().hex, made=made)).to_json()
+        answer["receipt"] = (await _first_prompt(helper, view, prompt, minted(act), made=made)).to_json()
     return answer
 
 

@@ -14,6 +14,7 @@ from typing import Any
 from covey.agents import Profile
 from covey.errors import Refused, Usage
 
+TURNS = frozenset("LRE RLE LRO RLO PDF LRI RLI FSI PDI".split())  # bidirectional controls (Unicode, UAX 9)
 NAME_MAX = 200  # characters
 NICE_MOST = 19  # the lowest priority there is
 HISTORY_MOST = 1_000_000  # rows of scrollback one pane may keep
@@ -36,8 +37,10 @@ def check(name: str) -> str:
     bad = next((char for char in normal if unicodedata.category(char) in ("Cc", "Cs", "Zl", "Zp")), None)
     if bad is not None:
         raise Usage(f"a name cannot hold {bad!r}", "leave that character out")
-    if not normal.strip():
+    if not normal.strip() or all(unicodedata.category(char) in ("Cf", "Zs", "Mn") for char in normal):
         raise Usage("a name cannot be empty", "give it a letter")
+    if turned := next((char for char in normal if unicodedata.bidirectional(char) in TURNS), None):
+        raise Usage(f"a name cannot hold {turned!r}, which turns the text around it", "leave that character out")
     if len(normal) > NAME_MAX:
         raise Usage(f"a name cannot be longer than {NAME_MAX} characters", "shorten it")
     if _ID.match(normal):

@@ -125,6 +125,12 @@ def alive(identity: Identity) -> bool | None:
         return None
 
 
+def stopped(identity: Identity) -> bool:
+    """Whether that very process is stopped (SIGSTOP, a debugger): it answers nobody until it is continued."""
+    found = _read(identity.pid)
+    return found is not None and found.identity == identity and found.state in "Tt"
+
+
 def environment(pid: int) -> dict[str, str] | None:
     """The environment a process was started with; None: not ours to read, or gone."""
     if not _LINUX:

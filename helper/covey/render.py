@@ -16,8 +16,14 @@ def answer(verb: str, value: Any) -> str:
     return form(value) if form else json.dumps(value, ensure_ascii=False, indent=2)
 
 
+def shown(text: str) -> str:
+    """One line, whatever a path or a name holds: control characters as they are written in a program."""
+    return "".join(char if char.isprintable() or "\udc80" <= char <= "\udcff" else repr(char)[1:-1] for char in text)
+
+
 def table(rows: Sequence[Sequence[str]]) -> str:
     """Columns as wide as they need to be; the last one runs on."""
+    rows = [[shown(cell) for cell in row] for row in rows]
     widths = [max(len(row[at]) for row in rows) for at in range(len(rows[0]) - 1)] if rows else []
     return "\n".join(
         "  ".join([*(cell.ljust(width) for cell, width in zip(row, widths, strict=False)), row[-1]]).rstrip()
@@ -47,14 +53,16 @@ def state(session: Json) -> str:
 def _sessions(sessions: list[Json]) -> str:
     if not sessions:
         return "no sessions"
+    failed = [f"{s['name']}: {s['error']['message']}" for s in sessions if "error" in s]
+    sessions = [s for s in sessions if "error" not in s]
     head = ["NAME", "AGENT", "STATE", "FOR", "QUEUED", "DIRECTORY"]
-    return table(
-        [head, *([s["name"], s["agent"], state(s), age(s["since"]), str(s["queued"]), s["cwd"]] for s in sessions)]
-    )
+    rows = ([s["name"], s["agent"], state(s), age(s["since"]), str(s["queued"]), s["cwd"]] for s in sessions)
+    return "\n".join([*failed, *([table([head, *rows])] if sessions else [])])
 
 
 def _session(session: Json) -> str:
-    line = f"{session['name']} ({session['id']}): {session['agent']}, {state(session)}, in {session['cwd']}"
+    where = shown(session["cwd"])
+    line = f"{session['name']} ({session['id']}): {session['agent']}, {state(session)}, in {where}"
     return line + ("\n" + _receipt(session["receipt"]) if session.get("receipt") else "")
 
 

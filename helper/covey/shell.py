@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from covey import agents, explain, paths
-from covey.errors import Unavailable, Usage
+from covey.errors import Refused, Unavailable, Usage
 from covey.models import FINAL, Json
 from covey.prompt import STARTING, WORKING
 
@@ -60,7 +60,7 @@ async def open_session(given: argparse.Namespace, command: list[str]) -> tuple[A
     params = {
         "name": given.name or "",
         "agent": given.agent or "",
-        "cwd": given.cwd or str(Path.cwd()),
+        "cwd": given.cwd or _here(),
         "cmd": command,
         "prompt": given.prompt or "",
         "env": dict(_pair(word) for word in given.env or ()),
@@ -106,6 +106,13 @@ async def send(given: argparse.Namespace, _command: list[str]) -> tuple[Any, int
         return receipt, status or int(given.wait is not None and receipt["outcome"] in ("queued", "held"))
 
     return await _with_helper(work)
+
+
+def _here() -> str:
+    try:
+        return str(Path.cwd())
+    except FileNotFoundError:
+        raise Refused("the directory this shell is in is no more", "give --cwd DIR") from None
 
 
 def _standard_input() -> str:

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import re
 import uuid
 from dataclasses import asdict, replace
 
 from covey import prompt
 from covey.agents import Profile
 from covey.asking import addressed, one_of
-from covey.errors import Refused
+from covey.errors import Refused, Usage
 from covey.helper import Helper
 from covey.models import FINAL, Json, Receipt, Session
 
 SEND_PATIENCE = 75.0  # seconds until a send answers with the receipt as it stands; it goes on meanwhile
 FINISH_PATIENCE = 6 * 3600.0  # seconds to wait for an agent to finish
 IDLE_LOOK = 0.05  # seconds between looks while somebody waits for an agent to finish
+ACT = re.compile(r"[A-Za-z0-9_-]{1,64}")
 ENDED = frozenset({"idle", "blocked", "exited", "lost"})
 
 
@@ -39,7 +41,7 @@ async def send(
     """
     view = await addressed(helper, name)
     options = {"submit": submit, "when": one_of("when", when, ("", "now", "idle")), "force": force, "raw": raw}
-    receipt = await queue_prompt(helper, view, text, act or uuid.uuid4().hex, options, as_file=as_file)
+    receipt = await queue_prompt(helper, view, text, minted(act), options, as_file=as_file)
     if view.settled and receipt.outcome != "refused":
         await helper.keeper.change(view.id, settled=False)  # there is work again
     if receipt.outcome not in FINAL:
@@ -68,6 +70,13 @@ def _is_there(view: Session) -> None:
         raise Refused("the session was lost with its tmux server", "respawn it first")
 
 
+def minted(act: str) -> str:
+    """The caller's own id of an act, or a new one. It names files and a buffer, so it is a plain word."""
+    if act and not ACT.fullmatch(act):
+        raise Usage(f"{act[:80]!r} cannot be the id of an act", "use up to 64 letters, digits, - and _")
+    return act or uuid.uuid4().hex
+
+
 async def _referred(helper: Helper, view: Session, clean: prompt.Clean, act: str, profile: Profile) -> prompt.Clean:
     """The words that make the agent read the text from a file. The same act again refers to the same file."""
     if not clean.text.strip():
@@ -80,8 +89,9 @@ async def _referred(helper: Helper, view: Session, clean: prompt.Clean, act: str
 
 
 async def broadcast(helper: Helper, names: list[str], text: str) -> list[Json]:
-    """One prompt to several sessions; a receipt each, in that order."""
-    return list(await asyncio.gather(*(send(helper, name, text) for name in names)))
+    """One prompt to several sessions, once to each; a receipt each, in that order. One bad name: none is sent."""
+    meant = list(dict.fromkeys([(await addressed(helper, name)).id for name in names]))
+    return list(await asyncio.gather(*(send(helper, session, text) for session in meant)))
 
 
 async def interrupt(helper: Helper, name: str) -> Json:
@@ -104,6 +114,7 @@ async def wait(helper: Helper, act: str, seconds: float = SEND_PATIENCE) -> Json
 async def idle(helper: Helper, name: str, seconds: float = FINISH_PATIENCE) -> Json:
     """The session once its agent has finished: idle, blocked or ended; or as it stands after ``seconds``."""
     view = await addressed(helper, name)
+    await helper.fleet.refresh()  # what was seen before a prompt says nothing of what came after it
     deadline = asyncio.get_running_loop().time() + seconds
     while asyncio.get_running_loop().time() < deadline:
         seen = helper.fleet.views.get(view.id, replace(view, state="exited"))

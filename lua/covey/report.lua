@@ -73,7 +73,13 @@ end
 ---@return fun(session: covey.Session): string[]
 function M.did(what)
   return function(session)
-    return { ("covey: %s %s (%s)"):format(what, label.line(session.name), session.agent) }
+    local did = session.opened == false and "found" or what
+    local lines = { ("covey: %s %s (%s)"):format(did, label.line(session.name), session.agent) }
+    local receipt = session.receipt
+    if receipt and receipt.outcome == "refused" then
+      table.insert(lines, ("covey: its prompt was refused: %s"):format(receipt.reason))
+    end
+    return lines
   end
 end
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import stat
@@ -293,3 +294,35 @@ async def test_a_control_client_whose_helper_is_gone_is_dismissed(desk):
     for each in desk.world.processes():
         if each.name() == "sleep":
             each.kill()
+
+
+async def test_a_stopped_server_is_named_at_once_and_nothing_is_lost(desk):
+    await desk.standin("one")
+    pid = server_pid(desk)
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        for _ in range(3):
+            other = await Desk(desk.world).start()
+            (session,) = await other("list")
+            assert (session["state"], session["flags"]) == ("unknown", ["stale"])
+            assert "stopped" in session["evidence"]["excerpt"]
+            await other.close()
+    finally:
+        os.kill(pid, signal.SIGCONT)
+    await desk.state("one", "idle")
+    assert (await desk("send", name="one", text="still here"))["outcome"] == "submitted"
+
+
+async def test_restores_at_once_make_each_session_once(desk):
+    for number in range(4):
+        await desk.standin(f"s{number}")
+    os.kill(server_pid(desk), signal.SIGKILL)
+    await desk.state("s0", "lost")
+    others = [await Desk(desk.world).start() for _ in range(3)]
+    try:
+        await asyncio.gather(*(each("restore", yes=True) for each in others))
+        sessions = [await desk.state(f"s{number}", "idle") for number in range(4)]
+        assert [each["epoch"] for each in sessions] == [2, 2, 2, 2]
+    finally:
+        for each in others:
+            await each.close()

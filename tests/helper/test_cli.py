@@ -160,3 +160,35 @@ def test_a_directory_that_is_no_utf8_is_shown_as_it_is(world, covey):
     argv = [sys.executable, "-m", "covey.cli", "open", "one", "--agent", "shell", "--cwd", str(odd)]
     done = subprocess.run(argv, env=world.env, capture_output=True, timeout=60, check=False)
     assert (done.returncode, b"b\xffd" in done.stdout) == (0, True)
+
+
+def test_wait_idle_waits_for_the_work_to_begin_and_end(covey):
+    covey("open", "one", "--agent", "standin", "--prompt", "hi")
+    done = json.loads(covey("send", "one", "work 1", "--wait", "idle", "--json").stdout)
+    assert done["session_state"] == "idle"
+    assert "done" in covey("capture", "one").stdout
+
+
+def test_a_broadcast_with_a_bad_name_sends_none_and_to_each_once(covey):
+    covey("open", "one", "--agent", "standin", "--prompt", "hi")
+    assert covey("broadcast", "--text", "to all", "one", "nobody").returncode == 1
+    assert "to all" not in covey("capture", "one").stdout
+    assert len(json.loads(covey("broadcast", "--text", "to all", "one", "one", "--json").stdout)) == 1
+
+
+@pytest.mark.parametrize("act", ["../../x", "a" * 400, "a b"])
+def test_the_id_of_an_act_is_a_plain_word(covey, act):
+    covey("open", "one", "--agent", "standin", "--prompt", "hi")
+    assert covey("send", "one", "x", "--act", act).returncode == 2
+    assert covey("send", "one", "still works").returncode == 0
+
+
+def test_the_log_outlives_its_session_and_json_is_utf8(covey, world):
+    odd = world.tmp / "b\udcffd"
+    odd.mkdir()
+    covey("open", "one", "--agent", "shell", "--cwd", str(world.tmp))
+    covey("kill", "one")
+    assert "ended" in covey("log", "one").stdout
+    argv = [sys.executable, "-m", "covey.cli", "open", "two", "--agent", "shell", "--cwd", str(odd), "--json"]
+    done = subprocess.run(argv, env=world.env, capture_output=True, timeout=60, check=False)
+    assert json.loads(done.stdout.decode())["cwd"].endswith("d")

@@ -245,4 +245,5 @@ class Control:
         except TimeoutError:
             self._process.kill()
             await self._process.wait()
-        await self._reader
+            self._reader.cancel()  # a stopped server may hold the other end of its output: no end of file comes
+        await asyncio.wait([self._reader])

@@ -10,7 +10,7 @@ import asyncio
 import errno
 import shutil
 import socket as sockets
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -79,6 +79,7 @@ class Server:
         self._notify = notify
         self._control: Control | None = None
         self._connecting = asyncio.Lock()
+        self.before: Callable[[], None] = lambda: None  # asked before each attach; raises where it must not be
 
     @property
     def connected(self) -> bool:
@@ -92,6 +93,7 @@ class Server:
         """
         async with self._connecting:
             if self._control is None or not self._control.alive:
+                await asyncio.to_thread(self.before)
                 await asyncio.to_thread(probe, self.socket)
                 self._control = await Control.attach(self.client(), self.env, self._notify)
             return self._control
