@@ -18,7 +18,7 @@ from covey.models import FINAL, Json, Receipt, Session
 SEND_PATIENCE = 75.0  # seconds until a send answers with the receipt as it stands; it goes on meanwhile
 FINISH_PATIENCE = 6 * 3600.0  # seconds to wait for an agent to finish
 IDLE_LOOK = 0.05  # seconds between looks while somebody waits for an agent to finish
-ACT = re.compile(r"[A-Za-z0-9_-]{1,64}")
+ACT = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}")
 ENDED = frozenset({"idle", "blocked", "exited", "lost"})
 
 
@@ -73,7 +73,7 @@ def _is_there(view: Session) -> None:
 def minted(act: str) -> str:
     """The caller's own id of an act, or a new one. It names files and a buffer, so it is a plain word."""
     if act and not ACT.fullmatch(act):
-        raise Usage(f"{act[:80]!r} cannot be the id of an act", "use up to 64 letters, digits, - and _")
+        raise Usage(f"{act[:80]!r} cannot be the id of an act", "use up to 64 letters, digits, and - _ . within")
     return act or uuid.uuid4().hex
 
 
