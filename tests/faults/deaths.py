@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from covey.process import identify
 from desk import Desk
 from world import World
 
@@ -169,10 +170,7 @@ class Ward:
 
 
 def _runs(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
-    except FileNotFoundError:
-        return False
+    return identify(pid) is not None  # None also for a zombie
 
 
 async def run(world: World, total: int, sessions: int, *, at_once: int, salvo: int) -> dict[str, Tally]:
