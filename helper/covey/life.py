@@ -54,7 +54,7 @@ async def open_session(
         caller=environ or os.environ,
         options={**naming.options(options or {}), **({"once": "1"} if once else {})},
     )
-    minted(act)
+    act = minted(act)
     view, made = await helper.keeper.ensure(request)
     if not made and view.state in ("exited", "lost"):
         view = await helper.keeper.respawn(view.id, request.caller, fresh=False, force=False)
@@ -62,7 +62,7 @@ async def open_session(
     if made and name:
         answer["undelivered"] = await asyncio.to_thread(_undelivered, helper, view)
     if prompt:
-        answer["receipt"] = (await _first_prompt(helper, view, prompt, minted(act), made=made)).to_json()
+        answer["receipt"] = (await _first_prompt(helper, view, prompt, act, made=made)).to_json()
     return answer
 
 

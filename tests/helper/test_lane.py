@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-import subprocess
-import sys
 import threading
 from pathlib import Path
 
@@ -17,9 +15,9 @@ from covey.lane import Lane, fleet_lock
 from covey.models import Identity
 from covey.outbox import Outbox
 from covey.store import Store
+from offspring import offspring
 from waiting import eventually
 
-HELPER = Path(__file__).parents[2] / "helper"
 LONG = 30.0  # seconds; only ever used up by a failure
 SHORT = 0.05
 CHILD = """
@@ -46,23 +44,8 @@ asyncio.run(hold())
 @pytest.fixture
 def child(tmp_path):
     """Start Python with a lane's things at hand; what is still running at the end is ended."""
-    started = []
-
-    def start(code: str, *args: str) -> subprocess.Popen:
-        process = subprocess.Popen(
-            [sys.executable, "-c", CHILD + code, str(tmp_path), *args],
-            env={"PYTHONPATH": str(HELPER), "PATH": os.environ["PATH"]},
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        started.append(process)
-        return process
-
-    yield start
-    for process in started:
-        process.kill()
-        process.communicate()
+    with offspring(CHILD, tmp_path) as start:
+        yield start
 
 
 @pytest.fixture

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import sqlite3
-import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
@@ -21,8 +18,8 @@ from covey.models import FINAL, Identity
 from covey.outbox import Outbox
 from covey.store import Store
 from covey.tickets import Ticket
+from offspring import offspring
 
-HELPER = Path(__file__).parents[2] / "helper"
 ME = Identity(100, 1, "here")
 EDITOR = Identity(200, 2, "here")
 WAITING = {"queued", "held"}
@@ -468,23 +465,8 @@ step("after settle")
 @pytest.fixture
 def child(outbox):
     """Start Python with the outbox open as ``outbox``; what is still running at the end is ended."""
-    started = []
-
-    def start(code: str, *args: str) -> subprocess.Popen:
-        process = subprocess.Popen(
-            [sys.executable, "-c", CHILD + code, str(outbox.store.path), *args],
-            env={"PYTHONPATH": str(HELPER), "PATH": os.environ["PATH"]},
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        started.append(process)
-        return process
-
-    yield start
-    for process in started:
-        process.kill()
-        process.communicate()
+    with offspring(CHILD, outbox.store.path) as start:
+        yield start
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import sqlite3
-import subprocess
-import sys
 import threading
 from pathlib import Path
 
@@ -15,8 +13,8 @@ from covey import paths
 from covey.errors import StoreBroken, Unavailable
 from covey.models import Identity, Spec
 from covey.store import VERSION, Store
+from offspring import offspring
 
-HELPER = Path(__file__).parents[2] / "helper"
 CHILD = """
 import sys
 from pathlib import Path
@@ -45,23 +43,8 @@ def store(path):
 @pytest.fixture
 def child(path):
     """Start Python with the store open as ``store``; what is still running at the end is ended."""
-    started = []
-
-    def start(code: str, *args: str) -> subprocess.Popen:
-        process = subprocess.Popen(
-            [sys.executable, "-c", CHILD + code, str(path), *args],
-            env={"PYTHONPATH": str(HELPER), "PATH": os.environ["PATH"]},
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        started.append(process)
-        return process
-
-    yield start
-    for process in started:
-        process.kill()
-        process.communicate()
+    with offspring(CHILD, path) as start:
+        yield start
 
 
 def fill(path: Path) -> None:
