@@ -15,6 +15,7 @@ from covey.keeper import Request
 from covey.models import Identity, Json, Receipt, Session
 from covey.reaper import Decision
 from covey.speech import minted, queue_prompt
+from covey.tmux import panes
 
 RESTORE_AT_ONCE = 4  # sessions that are made again side by side
 
@@ -198,7 +199,7 @@ async def sweep(helper: Helper, *, leaving: Identity | None = None) -> None:
     """Carry out the policy of the leaving owner, and of owners who left without a word."""
     await helper.fleet.refresh()
     views = in_order(helper)
-    spared = _spared(helper)
+    spared = await _spared(helper, leaving)
     mine = reaper.at_exit(views, leaving, spared) if leaving else []
     others = [view for view in views if view.owner != helper.owner]
     await _carry_out(helper, mine + reaper.sweep(others, process.alive, spared))
@@ -224,8 +225,24 @@ async def _carry_out(helper: Helper, decisions: list[Decision]) -> list[Decision
     return left
 
 
-def _spared(helper: Helper) -> set[str]:
-    """Sessions that another living helper has prompts queued on."""
+async def _spared(helper: Helper, leaving: Identity | None) -> set[str]:
+    """Sessions that another living editor shows, or has prompts queued on."""
+    return _awaited(helper) | await _shown(helper, leaving)
+
+
+def _awaited(helper: Helper) -> set[str]:
     pending = [ticket for id_ in helper.outbox.counts() for ticket in helper.outbox.pending(id_)]
     others = [ticket for ticket in pending if ticket.writer != helper.kit.me]
     return {ticket.session for ticket in others if process.alive(ticket.writer)}
+
+
+async def _shown(helper: Helper, leaving: Identity | None) -> set[str]:
+    """Sessions with a client (somebody attached, somebody's preview) that neither we nor the leaving editor started."""
+    try:
+        clients = await panes.clients(helper.place.wire)
+    except CoveyError:
+        return set(helper.fleet.panes)  # who looks cannot be told
+    table = await asyncio.to_thread(process.snapshot)
+    ours = {helper.kit.me.pid, leaving.pid if leaving else 0}
+    others = {c.tmux_session for c in clients if ours.isdisjoint(each.pid for each in table.ancestors(c.pid))}
+    return {id_ for id_, pane in helper.fleet.panes.items() if pane.tmux_session in others}

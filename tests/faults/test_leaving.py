@@ -13,6 +13,7 @@ import psutil
 import pytest
 
 from waiting import eventually
+from world import tmux
 
 OPEN = """
 local done, failed = 0, nil
@@ -39,6 +40,12 @@ def covey(world, *words):
 
 def sessions(world):
     return {each["name"]: each for each in json.loads(covey(world, "list", "--json").stdout)}
+
+
+def watched(world):
+    """The tmux sessions that have a client, over all servers of the test."""
+    clients = (tmux(each, "list-clients", "-F", "#{session_name}") for each in world.sockets())
+    return [name for rows in clients for name in rows.split()]
 
 
 def hosts(world):
@@ -99,6 +106,18 @@ def test_another_editors_sessions_are_left_alone(editor, world, start_nvim):
     editor.quit("qa")
     eventually(lambda: len(hosts(world)) == 1)
     assert "theirs" in sessions(world)
+
+
+def test_what_another_editor_shows_is_spared(editor, world, start_nvim):
+    other = start_nvim()
+    other.lua("require('covey').preview({name='over'})")
+    other.wait("#vim.api.nvim_list_wins() > 1")
+    eventually(lambda: any(name != "hub" for name in watched(world)), message="the preview's own client")
+    editor.quit("qa")
+    eventually(lambda: len(hosts(world)) == 1)
+    left = sessions(world)
+    assert set(left) == {"lives", "over", "kept", "stays"}
+    assert left["over"]["owner"] is None
 
 
 def test_X01_a_stopped_tmux_server_does_not_hold_the_editor(editor, world):

@@ -23,16 +23,21 @@ DENIED = "covey-denied"
 SCROLLBACK = 20_000  # rows, as the server's configuration has it
 HISTORY_PAGE = 1000  # lines one capture may take: 50,000 lines block every client for a second
 
+CLIENTS = ("list-clients", "-F", "#{session_id} #{client_control_mode} #{client_activity} #{client_pid}")
 _IDS = re.compile(rb"(\$\d+) (%\d+) (\d+)\Z")
 
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """Somebody attached: to which tmux session, and when the keyboard was last touched (seconds since 1970)."""
+    """Somebody attached: to which tmux session, from which process, and when its keyboard was last touched.
+
+    ``person``: with a terminal; else a program's. ``active_at``: seconds since 1970.
+    """
 
     tmux_session: str
     person: bool
     active_at: float
+    pid: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +55,7 @@ async def look(server: Server) -> tuple[list[Pane], list[str]]:
     """Every pane with our mark, and marked rows that cannot be read. One round trip, no process."""
     listing, clients = await server.run(
         ("list-panes", "-a", "-F", registry.FORMAT),
-        ("list-clients", "-F", "#{session_id} #{client_control_mode} #{client_activity}"),
+        CLIENTS,
     )
     panes, bad = registry.panes(raw.decode("utf-8", "replace") for raw in listing.lines)
     people = [client.tmux_session for client in _clients(clients) if client.person]
@@ -97,13 +102,13 @@ async def dismiss(server: Server, client: str) -> None:
 
 async def clients(server: Server) -> list[Client]:
     """Who is attached to what."""
-    (block,) = await server.run(("list-clients", "-F", "#{session_id} #{client_control_mode} #{client_activity}"))
+    (block,) = await server.run(CLIENTS)
     return _clients(block)
 
 
 def _clients(block: Block) -> list[Client]:
     rows = (raw.decode("ascii", "replace").split(" ") for raw in block.lines)
-    return [Client(row[0], row[1] != "1", float(row[2] or 0)) for row in rows if len(row) == 3]  # noqa: PLR2004
+    return [Client(row[0], row[1] != "1", float(row[2] or 0), int(row[3])) for row in rows if len(row) == 4]  # noqa: PLR2004
 
 
 def tmux_name(session_id: str) -> str:
