@@ -28,6 +28,7 @@ from covey.tmux.server import Server
 SEEN_DEADLINE = 10.0  # seconds a pasted draft may take to show
 LEFT_DEADLINE = 60.0  # seconds until an Enter that changed nothing is given up; some agents ignore it after start
 REDRAW = 2.0  # seconds a composer may be away while the agent draws anew
+SHELL_STAYS = 1.0  # seconds a shell must have had the pane before it counts as left behind
 PERSON_PAUSE = 2.0  # seconds since an attached person's last key before we type
 POLL_FIRST, POLL_MOST, POLL_GROWTH = 0.001, 0.05, 1.25  # seconds between looks at the composer
 DIALOG = "(❯|›|●|▶) *1[.] "  # what tmux itself looks for in the line that presses Enter
@@ -134,8 +135,9 @@ class Delivery:
             raise Halt("held", "somebody is typing in the session")
         verdict = self.verdict(look.pane, look.screen)
         self.pane = look.pane
-        shell = self.profile.has_composer and await self.shell(look.pane)
-        stop = obstacle(verdict, look.composer, self.profile, when=self.when, shell=shell)
+        if self.profile.has_composer and verdict.state != "starting":  # what starts an agent is a shell, too
+            await self._lives(look.pane)
+        stop = obstacle(verdict, look.composer, self.profile, when=self.when)
         if stop and not (self.force and stop.outcome == "held" and not look.dialog):
             raise Halt(stop.outcome, stop.reason)
         return look.composer or ""
@@ -258,15 +260,30 @@ class Delivery:
         if seen is None:
             raise NotFound("the session's pane is gone")
         pane, shot = seen
+        self._check(pane)
+        if self.draft and self._no_shell():
+            await self._lives(pane)
+        if self._last is None or self._last[0] != shot.ansi:
+            self._last = (shot.ansi, self._read(pane, screen.parse(shot.ansi, shot.cols)))
+        return replace(self._last[1], pane=pane)
+
+    def _check(self, pane: Pane) -> None:
         if pane.dead:
             raise self._gone("the agent has exited")
         if (pane.epoch, pane.fence) != (self.pane.epoch, self.pane.fence):
             raise self._overtaken(pane)
-        if self.draft and pane.command in SHELLS and self._no_shell() and await self.shell(pane):
-            raise self._gone("the agent left a shell behind")
-        if self._last is None or self._last[0] != shot.ansi:
-            self._last = (shot.ansi, self._read(pane, screen.parse(shot.ansi, shot.cols)))
-        return replace(self._last[1], pane=pane)
+
+    async def _lives(self, pane: Pane) -> None:
+        """End the delivery where nothing but a shell has the pane, and keeps it: one that ran the agent ends, too."""
+        deadline = time.monotonic() + SHELL_STAYS
+        while await self.shell(pane):
+            if time.monotonic() > deadline:
+                raise self._gone("the agent left a shell behind")
+            await asyncio.sleep(POLL_MOST)
+            now = await panes.look_at(self.server, pane.pane)
+            if now is None:
+                raise NotFound("the session's pane is gone")
+            self._check(now)
 
     def _read(self, pane: Pane, seen: screen.Screen) -> Look:
         dialog = state.dialog(seen, self.profile) is not None

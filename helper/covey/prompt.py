@@ -121,17 +121,10 @@ class Result:
     draft: Draft | None = None
 
 
-def obstacle(
-    verdict: Verdict, composer: str | None, profile: Profile, *, when: str, shell: bool = False
-) -> Result | None:
-    """Why a prompt may not be typed now, from what the session shows; None when it may. The first that fits.
-
-    ``shell``: nothing but a shell has the terminal.
-    """
-    left = shell and verdict.state != "starting"  # what starts an agent is a shell, too
+def obstacle(verdict: Verdict, composer: str | None, profile: Profile, *, when: str) -> Result | None:
+    """Why a prompt may not be typed now, from what the session shows; None when it may. The first that fits."""
     reasons: tuple[tuple[bool, Outcome, str], ...] = (
         (verdict.state == "exited", "refused", "the agent has exited; respawn it first"),
-        (left, "refused", "the agent left a shell behind; respawn it first"),
         (verdict.state == "blocked", "held", f"it waits for a decision: {verdict.excerpt}"),
         (verdict.state == "starting", "held", STARTING),
         (verdict.state == "working" and when == "idle", "held", WORKING),

@@ -128,11 +128,38 @@ async def test_a_shell_where_the_agent_was_gets_nothing(desk):
     assert not list(desk.world.root.rglob("planted"))
 
 
-async def test_an_agent_in_a_wrapping_shell_is_no_shell(desk):
+async def wrapped(desk, then: str, *options: str) -> None:
+    """The stand-in, run by a shell that does ``then`` when it has ended."""
     record = desk.world.tmp / "one.jsonl"
-    run = f"{shlex.quote(sys.executable)} -m covey.standin --work 0 --record {record}; exit 0"
-    await desk("open", name="one", agent="standin", cmd=["/bin/sh", "-c", run], cwd=str(desk.world.home))
+    run = shlex.join([sys.executable, "-m", "covey.standin", "--work", "0", "--record", str(record), *options])
+    await desk("open", name="one", agent="standin", cmd=["/bin/sh", "-c", f"{run}; {then}"], cwd=str(desk.world.home))
     await desk.state("one", "idle")
+
+
+async def test_a_shell_that_ends_with_its_agent_is_not_left_behind(desk, monkeypatch):
+    """Between the end of the agent and its own, the shell that ran it has the pane alone."""
+    fifo, alone = desk.world.tmp / "fifo", courier.Courier._shell
+    os.mkfifo(fifo)
+
+    async def looked(self, pane):
+        found = await alone(self, pane)
+        if found:
+            os.close(os.open(fifo, os.O_RDWR))  # its reader sees the end of file, and the shell ends
+        return found
+
+    await wrapped(desk, f"read _ < {fifo}; exit 4", "--exit-after", "2")
+    await desk("send", name="one", text="the first one")
+    await desk("send", name="one", text="the last one")
+    shell, processes = (await desk("get", name="one"))["pid"], desk.front.helper.place.processes
+    await desk.until(lambda: not processes.snapshot().children(shell))
+    monkeypatch.setattr(courier.Courier, "_shell", looked)
+    receipt = await desk("send", name="one", text="too late")
+    assert (receipt["outcome"], receipt["reason"]) == ("refused", "the agent has exited; respawn it first")
+    assert (await desk.state("one", "exited"))["exit"]["code"] == 4
+
+
+async def test_an_agent_in_a_wrapping_shell_is_no_shell(desk):
+    await wrapped(desk, "exit 0")
     assert (await desk("send", name="one", text="hello"))["outcome"] == "submitted"
     assert desk.prompts("one") == ["hello"]
 

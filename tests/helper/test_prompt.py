@@ -30,8 +30,8 @@ BARE = Profile(name="bare", title="Bare", argv=("bare",))
 IDLE = Verdict("idle", "composer")
 
 
-def held(state: str, composer: str | None = "", *, when: str = "now", profile: Profile = AGENT, shell: bool = False):
-    found = prompt.obstacle(Verdict(state, "rule", "the question"), composer, profile, when=when, shell=shell)
+def held(state: str, composer: str | None = "", *, when: str = "now", profile: Profile = AGENT):
+    found = prompt.obstacle(Verdict(state, "rule", "the question"), composer, profile, when=when)
     return found and (found.outcome, found.reason)
 
 
@@ -96,8 +96,6 @@ def test_a_file_is_named_in_the_agents_own_words():
         (held("idle"), None),
         (held("unknown"), None),
         (held("exited"), ("refused", "the agent has exited; respawn it first")),
-        (held("idle", shell=True), ("refused", "the agent left a shell behind; respawn it first")),
-        (held("starting", shell=True), ("held", "the agent is starting")),
         (held("blocked", None), ("held", "it waits for a decision: the question")),
         (held("working"), None),
         (held("working", when="idle"), ("held", "the agent is working")),
