@@ -1,7 +1,8 @@
 """How a dialog is answered: by the words of an option, one key at a time, with the screen read anew before each.
 
 Never by position and never blind: order and default of options change between versions of an agent, and an Enter
-that lands on the wrong one grants a tool or ends the agent.
+that lands on the wrong one grants a tool or ends the agent. tmux itself looks for the question and the option once
+more in the line that presses a key, so that none goes to what came after them.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import re
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from itertools import zip_longest
 
 from covey import state
 from covey.agents import Profile
@@ -26,10 +28,13 @@ TAKEN = 10.0  # seconds until an answer must have; some agents start anew on it
 STILL = 0.3  # seconds a dialog must stand before the first key
 REDRAW = 0.15  # seconds a dialog may be away while it is drawn anew
 LOOK = 0.02  # seconds between looks
+ROWS = 8  # above the options, that must stand as they were read: what is asked about
 YES = ("yes", "allow", "approve", "accept", "trust", "confirm", "proceed", "continue")
 NO = ("no", "reject", "deny", "cancel", "decline", "exit", "don't", "do not", "skip")
 
 _ESCAPES = re.compile(r"(?i)\(esc\b")  # an option that names its key; with Enter some would only open for a text
+_WORDS = re.compile(r"[^\W_]+|[❯›▶►●◉◆→⏵»>]")
+_BETWEEN = "[^A-Za-z0-9]*"
 Reader = Callable[[], Awaitable[screen.Screen]]
 
 
@@ -50,6 +55,24 @@ def pick(dialog: Dialog, choice: str) -> int:
 
 def _plain(text: str) -> str:
     return " ".join(text.casefold().split()).strip(" .")
+
+
+def standing(seen: screen.Screen, dialog: Dialog) -> str:
+    """The condition, as a tmux format, that the screen still shows what is asked and the options, words and pointer.
+
+    Of a row nothing but letters, digits and pointers goes into it: what else a screen shows may mean something there.
+    """
+    rows = seen.lines[max(0, dialog.row - ROWS) : dialog.end + 1]
+    searches = [f"#{{C/r:{_BETWEEN.join(words)}}}" for row in rows if (words := _WORDS.findall(row))]
+    while len(searches) > 1:  # in pairs of pairs, for tmux nests formats to a depth only
+        pairs = zip_longest(searches[::2], searches[1::2], fillvalue="1")
+        searches = [f"#{{&&:{one},{other}}}" for one, other in pairs]
+    return searches[0]
+
+
+def _content(dialog: Dialog) -> tuple[object, ...]:
+    """All of a dialog but its place."""
+    return dialog.question, dialog.options, dialog.selected
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,9 +118,26 @@ class Desk:
                 dialog, since = now, time.monotonic()
         return dialog
 
+    async def press(self, dialog: Dialog, key: str) -> None:
+        """Press a key while exactly this dialog stands, or refuse; one that is just drawn anew is waited for."""
+        deadline = time.monotonic() + REDRAW
+        while True:
+            seen = await self.read()
+            now = state.dialog(seen, self.profile)
+            try:
+                if now is not None and _content(now) == _content(dialog):
+                    await panes.keys(self.server, self.pane, key, guard=standing(seen, now))
+                    return
+            except Refused:
+                if time.monotonic() > deadline:
+                    raise
+            if time.monotonic() > deadline:
+                raise Refused("the dialog changed while it was answered", "look at it and answer again")
+            await asyncio.sleep(LOOK)
+
     async def take(self, dialog: Dialog, key: str = "Enter") -> None:
         """Press the key that takes an option; the dialog must go, or another come."""
-        await panes.keys(self.server, self.pane, key)
+        await self.press(dialog, key)
         now = await self.changed(dialog, TAKEN)
         if now is not None and (now.question, now.options) == (dialog.question, dialog.options):
             raise Refused("the same question is shown again", "look at it and answer again")
@@ -122,15 +162,15 @@ async def choose(desk: Desk, choice: str) -> Json:
 
 async def _by_letter(desk: Desk, dialog: Dialog, option: Option) -> None:
     """For ``(Y)es/(N)o``: the letter, and Enter where the letter alone did not do it."""
-    await panes.keys(desk.server, desk.pane, option.key)
+    await desk.press(dialog, option.key)
     deadline = time.monotonic() + SETTLE / 4
     while time.monotonic() < deadline:
         if state.dialog(await desk.read(), desk.profile) is None:
             return
         await asyncio.sleep(LOOK)
-    if (await desk.dialog()).question != dialog.question:
-        return
-    await panes.keys(desk.server, desk.pane, "Enter")
+    now = await desk.dialog()
+    if now.question == dialog.question:
+        await desk.press(now, "Enter")
 
 
 async def _by_arrows(desk: Desk, dialog: Dialog, option: Option) -> None:
@@ -143,7 +183,7 @@ async def _by_arrows(desk: Desk, dialog: Dialog, option: Option) -> None:
         if distance == 0:
             await desk.take(dialog)
             return
-        await panes.keys(desk.server, desk.pane, _arrow(dialog, forward=distance > 0))
+        await desk.press(dialog, _arrow(dialog, forward=distance > 0))
         changed = await desk.changed(dialog)
         if changed is None or changed.question != dialog.question:
             raise Refused("the dialog changed while it was answered", "look at it and answer again")

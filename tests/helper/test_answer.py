@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from covey.agents import dialog
 from covey.agents.dialog import Dialog, Option
-from covey.answer import pick
-from covey.errors import Usage
+from covey.answer import pick, standing
+from covey.errors import Refused, Usage
+from covey.tmux import panes, screen
 
 
 def ask(*labels):
@@ -36,3 +38,61 @@ def test_what_names_no_option_or_several_is_refused_with_the_list(choice):
     with pytest.raises(Usage) as refusal:
         pick(ask("Allow once", "Allow always", "Reject"), choice)
     assert "Allow once; Allow always; Reject" in refusal.value.hint
+
+
+LABELS = ["#{pid} %H $HOME `x` \\", "'quoted' \"twice\"", "a, b} and {c: 50%", "漢字 é e\u0301 👩‍💻", "(.*) [a-z]+ ^$|"]
+
+
+@pytest.mark.parametrize("label", LABELS)
+@pytest.mark.parametrize("count", [2, 30])
+async def test_tmux_finds_the_dialog_that_was_read_and_no_other(desk, label, count):
+    """Whatever an agent writes: nothing of it means anything to tmux."""
+    options = [f"{'❯' if at == 1 else ' '} {at}. {label} for {at}" for at in range(1, count + 1)]
+    text = "\n".join(["Run `rm` on #{pid}, or %Y?", "", *options, "", "Enter to select"])
+    code = f"import sys; print({text!r}); sys.stdin.read()"
+    pane = (await desk("open", name="one", cmd=["{python}", "-c", code]))["pane"]
+    await desk.shows("one", "Enter to select")
+    seen = screen.Screen.plain(await desk.screen("one"), 120)
+    found = dialog.find(seen)
+    assert len(found.options) == count
+    condition = standing(seen, found)
+    assert desk.tmux("display-message", "-p", "-t", pane, condition) == "1"
+    for now, then in (("rm", "ls"), ("❯", "›"), (f"{count}", "999")):
+        other = screen.Screen.plain("\n".join(seen.lines).replace(now, then), 120)
+        assert desk.tmux("display-message", "-p", "-t", pane, standing(other, found)) == "0"
+
+
+async def asked(desk) -> str:
+    """A question, with a draft behind it that a stray Enter would submit."""
+    pane = (await desk.standin("one", "--work", "1"))["pane"]
+    await desk("send", name="one", text="ask may I")
+    desk.tmux("send-keys", "-t", pane, "-l", "a draft")
+    await desk.shows("one", "a draft")
+    await desk.state("one", "blocked")
+    return pane
+
+
+@pytest.mark.parametrize(("choice", "keys_before"), [("Yes", 0), ("No", 2)])
+async def test_a_key_for_a_dialog_that_closes_meanwhile_is_not_pressed(desk, monkeypatch, choice, keys_before):
+    """Between the reading and the key a person closes it: the Enter would submit what he was writing."""
+    pane, press, pressed = await asked(desk), panes.keys, []
+
+    async def late(server, where, *names, **options):
+        if len(pressed) == keys_before:
+            desk.tmux("send-keys", "-t", pane, "Escape")
+            await desk.shows("one", "Cancelled")
+        pressed.append(names)
+        await press(server, where, *names, **options)
+
+    monkeypatch.setattr(panes, "keys", late)
+    with pytest.raises(Refused):
+        await desk("answer", name="one", choice=choice)
+    assert len(pressed) > keys_before
+    await desk.shows("one", "a draft")
+    assert desk.prompts("one") == ["ask may I"]
+
+
+async def test_a_dialog_that_is_not_hindered_is_answered(desk):
+    await asked(desk)
+    await desk("answer", name="one", choice="no")
+    await desk.shows("one", "Answered: No")

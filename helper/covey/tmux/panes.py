@@ -277,7 +277,9 @@ def _denial(pane: Pane, fields: list[str]) -> Refused | NotFound:
         (input_off == "1", "the pane's input is switched off", "switch it on: tmux select-pane -e"),
         (synchronized == "1", "keys would go to every pane of its window", "set -w synchronize-panes off"),
     )
-    found = next(((message, hint) for fits, message, hint in reasons if fits), ("the pane's state forbids this", ""))
+    found = next(
+        ((message, hint) for fits, message, hint in reasons if fits), ("what the pane shows changed in that moment", "")
+    )
     return Refused(*found)
 
 
