@@ -6,23 +6,19 @@ crosses in a script that only we can read and that removes itself before the age
 never in tmux's environment.
 
 Values given for one session are kept for later starts in two halves, each random by itself: one in the store, one
-in the runtime directory, which ends with the login. References (``env:NAME``, ``file:PATH``, ``cmd:COMMAND``) are
-kept as written and read anew at each start.
+in the runtime directory, which ends with the login. References are kept as written: see ``reference.py``.
 """
 
 from __future__ import annotations
 
-import asyncio
 import os
 import re
 import secrets
 import shlex
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 from covey.errors import Refused, Usage
 
-COMMAND_DEADLINE = 30.0  # seconds a ``cmd:`` reference may take; password managers ask a person
 MAX_VALUE = 1 << 17  # bytes: Linux refuses longer strings in exec (MAX_ARG_STRLEN)
 
 SCRUB = frozenset(
@@ -39,7 +35,6 @@ SCRUB_PREFIXES = ("COVEY_", "NVIM_SOCK", "BASH_FUNC_")
 BASE = frozenset("HOME LANG LC_ALL LC_CTYPE LOGNAME PATH SHELL TZ USER".split())  # all that the tmux server gets
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
-_REFERENCES = ("env:", "file:", "cmd:")
 
 
 def base(caller: Mapping[str, str]) -> dict[str, str]:
@@ -76,51 +71,6 @@ def join(half: str, pad: bytes) -> str:
     """The value whose halves these are."""
     data = bytes.fromhex(half.removeprefix("half:"))
     return bytes(a ^ b for a, b in zip(data, pad, strict=True)).decode("utf-8", "surrogateescape")
-
-
-def is_reference(value: str) -> bool:
-    return value.startswith(_REFERENCES)
-
-
-async def resolve(name: str, reference: str, caller: Mapping[str, str]) -> str:
-    """The value a reference stands for now. Errors name the variable, never a value."""
-    kind, _, what = reference.partition(":")
-    if kind == "env":
-        if what not in caller:
-            raise Refused(f"{name} is taken from {what}, which is not set here", f"set {what} and try again")
-        return caller[what]
-    if kind == "file":
-        return _from_file(name, what)
-    return await _from_command(name, what, caller)
-
-
-def _from_file(name: str, path: str) -> str:
-    try:
-        text = Path(path).expanduser().read_text(encoding="utf-8", errors="surrogateescape")
-    except OSError as error:
-        raise Refused(f"{name} is taken from a file that cannot be read: {error.strerror}", path) from None
-    return text.removesuffix("\n")
-
-
-async def _from_command(name: str, command: str, caller: Mapping[str, str]) -> str:
-    process = await asyncio.create_subprocess_exec(
-        "/bin/sh",
-        "-c",
-        command,
-        stdin=asyncio.subprocess.DEVNULL,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.DEVNULL,
-        env=dict(caller),
-    )
-    try:
-        out, _ = await asyncio.wait_for(process.communicate(), COMMAND_DEADLINE)
-    except TimeoutError:
-        process.kill()
-        await process.wait()
-        raise Refused(f"the command that gives {name} did not end within {COMMAND_DEADLINE:g} s") from None
-    if process.returncode != 0:
-        raise Refused(f"the command that gives {name} ended with status {process.returncode}")
-    return out.decode("utf-8", "surrogateescape").removesuffix("\n")
 
 
 def launcher(

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from covey import naming
+from covey import naming, reference
 from covey.ending import Ended
 from covey.errors import CoveyError, NoServer, NotFound, Refused, ServerLost
 from covey.fleet import GIVEN_UP, Fleet
@@ -16,7 +17,7 @@ from covey.lane import FLEET
 from covey.models import Identity, OnExit, Restart, Spec, now
 from covey.models import Session as View
 from covey.reaper import Decision
-from covey.session import Kit, keep_values, lane, resumable, stage_start
+from covey.session import Kit, environment, keep_values, lane, resumable, stage_start, values
 from covey.tmux import panes
 
 
@@ -47,18 +48,23 @@ class Keeper:
 
     async def ensure(self, request: Request) -> tuple[View, bool]:
         """The session of that name: the one that lives, or a new one. The only way in; True when it was made now."""
+        if there := await self._there(request.name):
+            return there, False
+        given = await reference.read(request.env, request.caller)
         async with self._fleet.lock:
-            await self._fleet.refresh()
-            if request.name:
-                try:
-                    return self._fleet.find(request.name), False
-                except NotFound:
-                    pass
-            spec = await self._spec(request)
+            if there := await self._there(request.name):
+                return there, False
             await self._fleet.start_server()
-            await self._create(spec, request.caller)
+            spec = await self._spec(request)
+            await self._create(spec, request.caller, given)
         await self._fleet.refresh()
         return self._fleet.views[spec.id], True
+
+    async def _there(self, name: str) -> View | None:
+        await self._fleet.refresh()
+        with contextlib.suppress(NotFound):
+            return self._fleet.find(name) if name else None
+        return None
 
     async def _spec(self, request: Request) -> Spec:
         taken = {view.name for view in self._fleet.views.values()}
@@ -82,11 +88,12 @@ class Keeper:
             conversation=naming.conversation(profile) if not request.cmd else "",
         )
 
-    async def _create(self, spec: Spec, caller: Mapping[str, str]) -> None:
+    async def _create(self, spec: Spec, caller: Mapping[str, str], given: Mapping[str, str]) -> None:
         """Record first, then create; what fails in between leaves nothing behind."""
-        store = self._kit.store
+        store, profile = self._kit.store, self._kit.eyes.profile(spec.agent)
         try:
-            script = await stage_start(self._kit, spec, self._kit.eyes.profile(spec.agent), caller, resume=False)
+            found = environment(spec, profile, caller, given)
+            script = await stage_start(self._kit, spec, profile, found, resume=False)
             await asyncio.to_thread(store.save_session, spec, 1)
             await self._make(spec, script, 1)
         except CoveyError:
@@ -154,14 +161,15 @@ class Keeper:
         What takes time is done before the fleet is locked; who finds it made meanwhile, by somebody else, has it:
         one at a time, for what ends the old start must never meet a new one.
         """
+        given = await values(self._kit, await self._current_spec(view), caller)
         async with lane(self._kit, f"{view.id}-life"):
             await self._fleet.refresh()
             seen = self._fleet.views.get(view.id)
             if seen is None:
                 raise NotFound(f"{view.name} was ended meanwhile")
-            return seen if seen.state != "lost" else await self._restore(seen, caller, fresh=fresh)
+            return seen if seen.state != "lost" else await self._restore(seen, caller, given, fresh=fresh)
 
-    async def _restore(self, view: View, caller: Mapping[str, str], *, fresh: bool) -> View:
+    async def _restore(self, view: View, caller: Mapping[str, str], given: Mapping[str, str], *, fresh: bool) -> View:
         spec = await self._current_spec(view)
         profile = self._kit.eyes.profile(spec.agent)
         if survivors := (await self._end_left(view.id)).survivors:
@@ -169,7 +177,8 @@ class Keeper:
         resume = not fresh and await resumable(self._kit, spec, profile, caller)
         if not resume:
             spec = replace(spec, conversation=naming.conversation(profile))
-        script = await stage_start(self._kit, spec, profile, caller, resume=resume)
+        found = environment(spec, profile, caller, given)
+        script = await stage_start(self._kit, spec, profile, found, resume=resume)
         async with self._fleet.lock:
             await self._fleet.start_server()
             await self._fleet.refresh()

@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from covey import answer, env
+from covey import answer, env, reference
 from covey.agents import Profile
 from covey.courier import Courier
 from covey.ending import Ended
@@ -53,23 +53,25 @@ def arguments(spec: Spec, profile: Profile, *, resume: bool) -> list[str]:
     return [word.replace("{python}", sys.executable).replace("{helper}", HELPER) for word in words]
 
 
-async def environment(kit: Kit, spec: Spec, profile: Profile, caller: Mapping[str, str]) -> dict[str, str]:
+def environment(spec: Spec, profile: Profile, caller: Mapping[str, str], given: Mapping[str, str]) -> dict[str, str]:
     """What the agent finds in its environment; see ``env.py`` for the rule."""
     values = env.inherited(caller)
     values |= {name: value.replace("{helper}", HELPER) for name, value in profile.env_set.items()}
     for name in (*profile.env_unset, *spec.unset):
         values.pop(name, None)
-    for name, value in spec.env.items():
-        values[name] = await _given(kit, spec, name, value, caller)
-        env.check(name, values[name])
-    return {**values, "COVEY_ID": spec.id, "COVEY_NAME": spec.name, "COLORTERM": "truecolor"}
+    return {**values, **given, "COVEY_ID": spec.id, "COVEY_NAME": spec.name, "COLORTERM": "truecolor"}
 
 
-async def _given(kit: Kit, spec: Spec, name: str, value: str, caller: Mapping[str, str]) -> str:
-    if not value.startswith("half:"):
-        return await env.resolve(name, value, caller)
+async def values(kit: Kit, spec: Spec, caller: Mapping[str, str]) -> dict[str, str]:
+    """The values given for a session, references read anew; it may take long, so no lock is held meanwhile."""
+    halves = {name: value for name, value in spec.env.items() if value.startswith("half:")}
+    whole = {name: await _joined(kit, spec.id, name, half, caller) for name, half in halves.items()}
+    return whole | await reference.read({n: value for n, value in spec.env.items() if n not in halves}, caller)
+
+
+async def _joined(kit: Kit, session: str, name: str, half: str, caller: Mapping[str, str]) -> str:
     try:
-        return env.join(value, await asyncio.to_thread(kit.place.files.read, _half(spec.id, name)))
+        return env.join(half, await asyncio.to_thread(kit.place.files.read, _half(session, name)))
     except (FileNotFoundError, ValueError):
         if name in caller:
             return caller[name]
@@ -84,23 +86,24 @@ async def keep_values(kit: Kit, session: str, given: Mapping[str, str]) -> dict[
     """Values for a session as its spec may hold them: references as written, anything else as one half."""
     kept = {}
     for name, value in given.items():
-        env.check(name, value)
         kept[name] = value
-        if not env.is_reference(value):
+        if not reference.is_one(value):
             kept[name], pad = env.split(value)
             await asyncio.to_thread(kit.place.files.stage, _half(session, name), pad)
     return kept
 
 
-async def stage_start(kit: Kit, spec: Spec, profile: Profile, caller: Mapping[str, str], *, resume: bool) -> Path:
-    """The script that becomes the agent. Refuses, before anything runs, what would only die."""
+async def stage_start(kit: Kit, spec: Spec, profile: Profile, found: Mapping[str, str], *, resume: bool) -> Path:
+    """The script that becomes the agent, with what it is to find in its environment.
+
+    Refuses, before anything runs, what would only die.
+    """
     if not await asyncio.to_thread(Path(spec.cwd).is_dir):
         raise Refused(f"the directory {spec.cwd} does not exist", "give cwd=DIR")
-    values = await environment(kit, spec, profile, caller)
     argv = arguments(spec, profile, resume=resume)
-    if shutil.which(argv[0], path=values.get("PATH")) is None:
-        raise Refused(f"the program {argv[0]} was not found", f"PATH is {values.get('PATH', '')}")
-    script = env.launcher(argv, spec.cwd, values, (*profile.env_unset, *spec.unset), nice=spec.options.get("nice", ""))
+    if shutil.which(argv[0], path=found.get("PATH")) is None:
+        raise Refused(f"the program {argv[0]} was not found", f"PATH is {found.get('PATH', '')}")
+    script = env.launcher(argv, spec.cwd, found, (*profile.env_unset, *spec.unset), nice=spec.options.get("nice", ""))
     return await asyncio.to_thread(kit.place.files.stage, f"{spec.id}.start.{uuid.uuid4().hex[:8]}", script)
 
 
@@ -168,6 +171,7 @@ class Session:
 
     async def respawn(self, spec: Spec, caller: Mapping[str, str], *, fresh: bool, from_epoch: int | None) -> bool:
         """Start the agent again in its pane. False when somebody did so meanwhile (the epoch moved on)."""
+        given = await values(self._kit, spec, caller)
         await panes.raise_fence(self._kit.place.wire, await self._find(self.id))
         async with self._passing():
             pane = await self._find(self.id)
@@ -177,7 +181,8 @@ class Session:
             resume = not fresh and await resumable(self._kit, spec, profile, caller)
             if not resume:
                 spec = replace(spec, conversation=str(uuid.uuid4()) if profile.new_id else "")
-            script = await stage_start(self._kit, spec, profile, caller, resume=resume)
+            found = environment(spec, profile, caller, given)
+            script = await stage_start(self._kit, spec, profile, found, resume=resume)
             ended = await end_processes(self._kit, pane, profile)
             if ended.survivors:
                 raise Refused(f"{len(ended.survivors)} processes of the old start would not end", "try kill")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import sys
@@ -135,6 +136,52 @@ async def test_references_are_read_at_each_start(desk, tmp_path):
     given = {"A": f"file:{secret}", "B": "cmd:printf 'from a command'"}
     found = await environment(desk, "one", env=given)
     assert (found["A"], found["B"]) == ("from a file", "from a command")
+
+
+@pytest.fixture
+async def safe(world):
+    """A password manager that waits for its person: the words of its reference, and a callable that unlocks it."""
+    gate, asked = world.tmp / "gate", world.tmp / "asked"
+    os.mkfifo(gate)
+
+    async def unlock(value):
+        await asyncio.to_thread(gate.write_text, value)
+
+    async def waits(desk, times=1):
+        await desk.until(lambda: asked.exists() and len(asked.read_text().split()) >= times, message="it was asked")
+
+    return f"cmd:echo x >> {asked}; cat {gate}", unlock, waits
+
+
+async def test_a_slow_reference_holds_up_nobody_else(desk, safe):
+    words, unlock, waits = safe
+    slow = asyncio.create_task(desk("open", name="slow", agent="shell", env={"A": words}))
+    await waits(desk)
+    async with asyncio.timeout(5):
+        await desk("open", name="other", agent="shell")
+        await desk("rename", name="other", new="quick")
+    await unlock("late")
+    assert (await slow)["name"] == "slow"
+    again = asyncio.create_task(desk("respawn", name="slow", force=True))
+    await waits(desk, 2)
+    async with asyncio.timeout(5):
+        assert (await desk("send", name="slow", text=f"echo $A > {desk.world.tmp}/said"))["outcome"] == "pasted"
+    await unlock("later")
+    assert (await again)["epoch"] == 2
+    assert (desk.world.tmp / "said").read_text() == "late\n"
+
+
+async def test_of_two_who_open_one_name_both_get_the_first_to_know_its_values(desk, safe):
+    words, unlock, waits = safe
+    slow = asyncio.create_task(desk("open", name="one", agent="shell", env={"A": words}))
+    await waits(desk)
+    quick = await desk("open", name="one", agent="shell", env={"B": "x"})
+    await unlock("late")
+    loser = await slow
+    assert (loser["id"], loser["opened"], quick["opened"]) == (quick["id"], False, True)
+    files = desk.front.helper.place.files
+    assert await desk.until(lambda: files.of("") == [f"{quick['id']}.half.B"])
+    assert len(await desk("list")) == 1
 
 
 @pytest.mark.parametrize("reference", ["env:NOT_SET_ANYWHERE", "file:/nonexistent", "cmd:exit 3"])

@@ -69,11 +69,15 @@ async def test_R09_a_kill_ends_what_ignores_it_and_says_what_it_ended(desk):
     assert [each for each in tree if table.alive(each)] == []
 
 
+def two_sleepers(tree):
+    return tree if [each.command for each in tree] == ["sleep", "sleep"] else None
+
+
 async def test_R01_orphans_of_a_dead_agent_are_ended_with_its_session(desk):
     session = await desk("open", name="one", cmd=["sh", "-c", "setsid sleep 4246 & exec sleep 4247"])
     table = desk.front.helper.place.processes
-    await desk.until(lambda: len(table.snapshot().tree(session["pid"])) == 2)
-    orphan = next(each for each in table.snapshot().tree(session["pid"]) if each.pid != session["pid"])
+    tree = await desk.until(lambda: two_sleepers(table.snapshot().tree(session["pid"])))
+    orphan = next(each for each in tree if each.pid != session["pid"])
     os.kill(session["pid"], signal.SIGKILL)
     await desk.state("one", "exited")
     assert table.alive(orphan.identity)

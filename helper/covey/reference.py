@@ -1,0 +1,123 @@
+"""Values that a person did not give but said where they are: ``env:NAME``, ``file:PATH``, ``cmd:COMMAND``.
+
+They are read anew at each start. That may take as long as a person takes to unlock a password manager, so whoever
+reads holds no lock. Errors name the variable, never a value.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import stat
+from collections.abc import Mapping
+from pathlib import Path
+
+from covey import env
+from covey.errors import Refused
+
+DEADLINE = 30.0  # seconds a command may take
+DYING = 1.0  # seconds its processes may take to go once they were killed
+KINDS = ("env:", "file:", "cmd:")
+
+# The command in a session of its own, with nothing to read. The one beside it reads from covey and hears nothing until
+# covey lets go of its end, or dies in whatever way: then all that belongs to the command is killed.
+GUARDED = """
+exec 3<&0 </dev/null
+{ read -r _ <&3; kill -KILL 0; } >/dev/null &
+exec 3<&-
+/bin/sh -c "$1"
+status=$?
+kill -KILL $!
+exit $status
+"""
+
+
+def is_one(value: str) -> bool:
+    return value.startswith(KINDS)
+
+
+async def read(given: Mapping[str, str], caller: Mapping[str, str]) -> dict[str, str]:
+    """What was given, each reference replaced by what it stands for now, and all of it fit to cross."""
+    values = {}
+    for name, value in given.items():
+        env.check(name, value)
+        values[name] = await resolve(name, value, caller) if is_one(value) else value
+        env.check(name, values[name])
+    return values
+
+
+async def resolve(name: str, reference: str, caller: Mapping[str, str]) -> str:
+    """The value a reference stands for now."""
+    kind, _, what = reference.partition(":")
+    if kind == "env":
+        if what not in caller:
+            raise Refused(f"{name} is taken from {what}, which is not set here", f"set {what} and try again")
+        return caller[what]
+    if kind == "file":
+        return _text(await asyncio.to_thread(_from_file, name, Path(what)))
+    return _text(await _from_command(name, what, caller))
+
+
+def _text(data: bytes) -> str:
+    return data.decode("utf-8", "surrogateescape").removesuffix("\n")
+
+
+def _from_file(name: str, path: Path) -> bytes:
+    """A regular file's bytes: anything else may never end, or do something when it is opened."""
+    try:
+        path = path.expanduser()
+        if not stat.S_ISREG(path.stat().st_mode):
+            raise Refused(f"{name} is taken from something that is not a regular file", f"{path}")
+        with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
+            data = file.read(env.MAX_VALUE + 1)
+    except (OSError, RuntimeError) as error:  # the latter for the home of nobody
+        reason = getattr(error, "strerror", error)
+        raise Refused(f"{name} is taken from a file that cannot be read: {reason}", f"{path}") from None
+    if len(data) > env.MAX_VALUE:
+        raise Refused(f"{name} is taken from a file of more than 128 KiB", f"{path}")
+    return data
+
+
+async def _from_command(name: str, command: str, caller: Mapping[str, str]) -> bytes:
+    loop = asyncio.get_running_loop()
+    transport, heard = await loop.subprocess_exec(
+        _Hearing,
+        *("/bin/sh", "-c", GUARDED, "sh", command),
+        stderr=asyncio.subprocess.DEVNULL,
+        env=dict(caller),
+        start_new_session=True,
+    )
+    try:
+        async with asyncio.timeout(DEADLINE):
+            await heard.over.wait()
+    except TimeoutError:
+        raise Refused(f"the command that gives {name} did not end within {DEADLINE:g} s") from None
+    finally:
+        transport.close()
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(heard.ended.wait(), DYING)
+    if len(heard.said) > env.MAX_VALUE:
+        raise Refused(f"the command that gives {name} says more than 128 KiB")
+    if status := transport.get_returncode():
+        raise Refused(f"the command that gives {name} ended with status {status}")
+    return bytes(heard.said)
+
+
+class _Hearing(asyncio.SubprocessProtocol):
+    """What a command says; ``over`` once it ended and said all, or has said too much."""
+
+    def __init__(self) -> None:
+        self.said = bytearray()
+        self.over, self.ended = asyncio.Event(), asyncio.Event()
+
+    def pipe_data_received(self, _fd: int, data: bytes) -> None:
+        self.said += data
+        if len(self.said) > env.MAX_VALUE:
+            self.over.set()
+
+    def process_exited(self) -> None:
+        self.ended.set()
+
+    def connection_lost(self, _error: Exception | None) -> None:
+        self.over.set()
