@@ -62,7 +62,7 @@ class Helper:
         dirs = [paths.config_dir() / "agents", *map(Path, config.get("agents_dirs", ()))]
         self.catalog = agents.load(dirs)
         self.outbox = Outbox(self.store, me)
-        self.eyes = Eyes(self.place.wire, self.catalog)
+        self.eyes = Eyes(self.place.wire, self.catalog, self.ring)
         self.kit = Kit(self.place, self.store, self.outbox, self.eyes, paths.lanes_dir(), me)
         self.fleet = Fleet(self.kit, self.emit, self.receipt)
         self.keeper = Keeper(self.kit, self.fleet)

@@ -226,6 +226,7 @@ class Session:
         for number, keys in enumerate(steps):
             await asyncio.sleep(INTERRUPT_GAP if number else 0)
             await panes.keys(self._kit.place.wire, pane, *keys)
+        self._kit.eyes.acted(self.id)
 
     async def answer(self, choice: str) -> Json:
         """Choose an option of the dialog that is on the screen, by its words; passes what is held by it."""
@@ -240,7 +241,9 @@ class Session:
         desk = answer.Desk(self._kit.place.wire, pane, self._profile(pane), read)
         await desk.dialog()  # without one nobody need wait for the lane
         async with lane(self._kit, self.id):
-            return await answer.choose(desk, choice)
+            chosen = await answer.choose(desk, choice)
+        self._kit.eyes.acted(self.id)
+        return chosen
 
     async def stop(self) -> None:
         """Leave the lane; what is being typed is finished first, or left to a successor."""

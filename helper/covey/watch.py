@@ -20,6 +20,7 @@ SUBSCRIPTION = "covey::#{S:#{W:#{P:#{pane_id}#{pane_dead}#{window_activity}#{cur
 CONFIRM = 0.15  # seconds a pause in work must last before it is an end of work: agents clear and redraw
 LOOK_PAUSE, PANE_PAUSE = 0.15, 0.02  # seconds between looks while something may change, and more for each such pane
 UPTAKE = 1.0  # seconds an agent may take to show that it works on what was submitted
+AFTERMATH = 2.0  # seconds after an act of ours in which its effect may show
 GREETING = 60.0  # seconds after it was opened in which a session may still be starting
 _BELLS = frozenset(
     "window-renamed subscription-changed sessions-changed unlinked-window-close window-close exit lost".split()
@@ -75,15 +76,17 @@ class Sight:
     verdict: Verdict = UNREAD
     doubt_since: float = 0.0
     submitted_at: float = 0.0  # seconds since 1970 of a prompt whose work was not seen yet
+    acted_at: float = 0.0  # seconds since 1970 of the last act of ours on it
     started: bool = False  # it was seen idle or at work: what it shows from now on is no greeting
 
 
 class Eyes:
     """Reads the panes whose output changed, all in one go, and remembers what it saw."""
 
-    def __init__(self, server: Server, catalog: Catalog) -> None:
+    def __init__(self, server: Server, catalog: Catalog, ring: Callable[[], None]) -> None:
         self._server = server
         self._catalog = catalog
+        self._ring = ring
         self._host = socket.gethostname()
         self.seen: dict[str, Sight] = {}
 
@@ -144,6 +147,13 @@ class Eyes:
         """A prompt was just submitted: for a moment, an idle screen only means that the work has not begun."""
         if sight := self.seen.get(session):
             sight.submitted_at = time.time()
+        self.acted(session)
+
+    def acted(self, session: str) -> None:
+        """Something was just typed: what it does shows soon, and tmux would not say so for up to a second."""
+        if sight := self.seen.get(session):
+            sight.acted_at = time.time()
+            self._ring()
 
     def judge(self, pane: Pane, shot: screen.Screen | None) -> Verdict:
         """The state that this screen shows of this pane, by the profile of its agent.
@@ -181,7 +191,8 @@ class Eyes:
     def pause(self, most: float) -> float:
         """Seconds to the next look if no bell rings: few while something may change, for tmux tells seconds only.
 
-        Something may where an agent starts, works or pauses, and where output came in the second of the last look.
+        Something may where an agent starts, works or pauses, where we just typed, and where output came in the second
+        of the last look.
         The more such panes there are, the longer: a look reads all of them.
         """
         restless = sum(map(_restless, self.seen.values()))
@@ -196,7 +207,7 @@ class Eyes:
 
 def _restless(sight: Sight) -> bool:
     waits = bool(sight.doubt_since or sight.submitted_at) or sight.verdict.state in ("starting", "working")
-    return waits or sight.read_at <= sight.active_at + 1
+    return waits or time.time() - sight.acted_at < AFTERMATH or sight.read_at <= sight.active_at + 1
 
 
 def _age(pane: Pane) -> float:

@@ -38,8 +38,13 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 
 
 @pytest.fixture
-def eyes() -> Eyes:
-    return Eyes(cast("Server", None), CATALOG)
+def rung() -> list[str]:
+    return []
+
+
+@pytest.fixture
+def eyes(rung: list[str]) -> Eyes:
+    return Eyes(cast("Server", None), CATALOG, lambda: rung.append("bell"))
 
 
 def pane(agent: str = "claude", title: str = "✳ Claude Code", epoch: int = 1, active: float = NOW) -> Pane:
@@ -117,3 +122,20 @@ def test_eyes_rest_where_nothing_can_change(clock: Clock, eyes: Eyes) -> None:
     assert eyes.pause(10.0) < 0.2
     eyes.seen |= {f"x{number}": replace(eyes.seen["ab234567"]) for number in range(39)}
     assert 0.9 < eyes.pause(10.0) < 1.0
+
+
+def test_an_act_of_ours_is_news_and_is_followed_for_a_moment(clock: Clock, eyes: Eyes, rung: list[str]) -> None:
+    clock.now += watch.GREETING
+    looked(eyes, pane(), IDLE)
+    eyes.acted("ab234567")
+    assert rung == ["bell"]
+    assert eyes.pause(10.0) < 0.2
+    clock.now += watch.AFTERMATH
+    assert eyes.pause(10.0) == 10.0
+
+
+def test_a_submitted_prompt_is_news(clock: Clock, eyes: Eyes, rung: list[str]) -> None:
+    clock.now += watch.GREETING
+    looked(eyes, pane(), IDLE)
+    eyes.submitted("ab234567")
+    assert rung == ["bell"]
