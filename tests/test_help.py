@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import pytest
 
-from covey import agents, cli, env, errors, models, registry, shell, verbs
+from covey import agents, cli, env, errors, models, reference, registry, shell, verbs
 from covey.agents import check, profile
 from waiting import eventually
 from wire import Wire
@@ -262,7 +262,7 @@ def test_the_rules_of_the_environment_are_named() -> None:
     words = set(section("covey-environment").split())
     assert not env.SCRUB - words
     assert not [one for one in env.SCRUB_PREFIXES if one not in section("covey-environment")]
-    assert not [one for one in env._REFERENCES if not re.search(rf"(?m)^  {one}[A-Z]+ ", section("covey-environment"))]
+    assert not [one for one in reference.KINDS if not re.search(rf"(?m)^  {one}[A-Z]+ ", section("covey-environment"))]
 
 
 def test_profiles_and_their_keys_are_named() -> None:

@@ -65,7 +65,9 @@ class Helper:
         self.eyes = Eyes(self.place.wire, self.catalog, self.ring)
         self.kit = Kit(self.place, self.store, self.outbox, self.eyes, paths.lanes_dir(), me)
         self.fleet = Fleet(self.kit, self.emit, self.receipt)
-        self.keeper = Keeper(self.kit, self.fleet)
+        self.keeper = Keeper(
+            self.kit, self.fleet, max(self.settings.history_limit, int(config.get("history_limit") or 0))
+        )
         self.revival = Revival(self.fleet, self.keeper, self.emit)
         pause = max(FRAME_PAUSE, float(config.get("preview_interval") or 0) / 1000)
         self.previews = Previews(self.fleet, self.place.wire, self.emit, pause)

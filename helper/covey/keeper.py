@@ -41,7 +41,8 @@ class Request:
 class Keeper:
     """Everything that makes, renames or ends sessions of this fleet."""
 
-    def __init__(self, kit: Kit, fleet: Fleet) -> None:
+    def __init__(self, kit: Kit, fleet: Fleet, scrollback: int) -> None:
+        self._scrollback = scrollback  # rows, where a session was not given a limit of its own
         self._kit = kit
         self._fleet = fleet
         self._wire = kit.place.wire
@@ -54,9 +55,9 @@ class Keeper:
         async with self._fleet.lock:
             if there := await self._there(request.name):
                 return there, False
+            spec = self._spec(request)
             await self._fleet.start_server()
-            spec = await self._spec(request)
-            await self._create(spec, request.caller, given)
+            await self._create(spec, request, given)
         await self._fleet.refresh()
         return self._fleet.views[spec.id], True
 
@@ -66,20 +67,18 @@ class Keeper:
             return self._fleet.find(name) if name else None
         return None
 
-    async def _spec(self, request: Request) -> Spec:
+    def _spec(self, request: Request) -> Spec:
         taken = {view.name for view in self._fleet.views.values()}
         agent = request.agent or ("custom" if request.cmd else "claude")
         profile = self._kit.eyes.exact(agent)
-        session = naming.mint()
         more = naming.flags(profile, request.options)
         return Spec(
-            id=session,
+            id=naming.mint(),
             name=naming.check(request.name) if request.name else naming.free(agent, taken),
             agent=agent,
             argv=(*(request.cmd or naming.argv(profile, request.caller)), *more),
             cwd=naming.directory(request.cwd),
             created=now(),
-            env=await keep_values(self._kit, session, request.env),
             unset=request.unset,
             owner=request.owner,
             on_exit=request.on_exit,
@@ -88,12 +87,13 @@ class Keeper:
             conversation=naming.conversation(profile) if not request.cmd else "",
         )
 
-    async def _create(self, spec: Spec, caller: Mapping[str, str], given: Mapping[str, str]) -> None:
+    async def _create(self, spec: Spec, request: Request, given: Mapping[str, str]) -> None:
         """Record first, then create; what fails in between leaves nothing behind."""
         store, profile = self._kit.store, self._kit.eyes.profile(spec.agent)
         try:
-            found = environment(spec, profile, caller, given)
+            found = environment(spec, profile, request.caller, given)
             script = await stage_start(self._kit, spec, profile, found, resume=False)
+            spec = replace(spec, env=await keep_values(self._kit, spec.id, request.env))
             await asyncio.to_thread(store.save_session, spec, 1)
             await self._make(spec, script, 1)
         except CoveyError:
@@ -103,15 +103,8 @@ class Keeper:
         await self._wire.run(panes.ring())
 
     async def _make(self, spec: Spec, script: Path, epoch: int) -> None:
-        """The pane itself; tmux reads how much scrollback to keep at that moment only, from its global option."""
-        rows = spec.options.get("history_limit")
-        if rows:
-            await panes.scrollback(self._wire, int(rows))
-        try:
-            await panes.create(self._wire, spec, script, epoch)
-        finally:
-            if rows:
-                await panes.scrollback(self._wire)
+        rows = int(spec.options.get("history_limit", self._scrollback))
+        await panes.create(self._wire, spec, script, epoch, scrollback=rows)
 
     async def change(self, which: str, **fields: Any) -> View:
         """Change what is written of a session: name, keep, settled, owner. Marks first, then the store."""

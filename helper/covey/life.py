@@ -18,6 +18,7 @@ from covey.speech import minted, queue_prompt
 from covey.tmux import panes
 
 RESTORE_AT_ONCE = 4  # sessions that are made again side by side
+FIXED = "its scrollback stays as it is: tmux fixes it when it makes a pane; kill the session and open it anew"
 
 
 async def open_session(
@@ -39,8 +40,8 @@ async def open_session(
 ) -> Json:
     """The session of that name: the one there is, or a new one. ``prompt`` reaches only one made by this call.
 
-    ``options``: see ``naming.options``. ``undelivered`` in the answer: prompts that its predecessor of that name and
-    directory never got.
+    ``options``: see ``naming.options``. In the answer, ``undelivered``: prompts that its predecessor of that name and
+    directory never got; ``note``: what was asked of a session that is there already and cannot be had.
     """
     request = Request(
         name=name,
@@ -60,6 +61,8 @@ async def open_session(
     if not made and view.state in ("exited", "lost"):
         view = await helper.keeper.respawn(view.id, request.caller, fresh=False, force=False)
     answer: Json = {**view.to_json(), "opened": made}
+    if not made and request.options.get("history_limit") not in (None, view.options.get("history_limit")):
+        answer["note"] = FIXED
     if made and name:
         answer["undelivered"] = await asyncio.to_thread(_undelivered, helper, view)
     if prompt:

@@ -11,15 +11,18 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
+from covey import settings
 from covey.agents import Profile
 from covey.errors import Refused, Usage
 
 TURNS = frozenset("LRE RLE LRO RLO PDF LRI RLI FSI PDI".split())  # bidirectional controls (Unicode, UAX 9)
 NAME_MAX = 200  # characters
 NICE_MOST = 19  # the lowest priority there is
-HISTORY_MOST = 1_000_000  # rows of scrollback one pane may keep
 FLAGS = ("model", "effort", "permission", "tools")  # options that become arguments of the agent
-NUMBERS = {"nice": NICE_MOST, "history_limit": HISTORY_MOST}  # options that are covey's own, up to so much
+NUMBERS = {
+    "nice": NICE_MOST,
+    "history_limit": settings.MOST["history_limit"],
+}  # options that are covey's own, up to so much
 _ID = re.compile(r"(?=.*[2-7])[a-z2-7]{8}\Z")
 
 

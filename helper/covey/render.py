@@ -63,7 +63,8 @@ def _sessions(sessions: list[Json]) -> str:
 def _session(session: Json) -> str:
     where = shown(session["cwd"])
     line = f"{session['name']} ({session['id']}): {session['agent']}, {state(session)}, in {where}"
-    return line + ("\n" + _receipt(session["receipt"]) if session.get("receipt") else "")
+    more = [_receipt(session["receipt"])] if session.get("receipt") else []
+    return "\n".join([line, *more, *([session["note"]] if "note" in session else [])])
 
 
 def _receipt(receipt: Json) -> str:

@@ -10,18 +10,16 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
-SETTLED_MOST = 1000
+MOST = {"max_settled": 1000, "history_limit": 1_000_000}
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """``tmux``: the program to start the server with. ``max_settled``: settled sessions that stay open.
+    """The rules as they hold; ``problems`` are sentences for a person."""
 
-    ``problems`` are sentences for a person.
-    """
-
-    tmux: str = "tmux"
-    max_settled: int = 8
+    tmux: str = "tmux"  # the program to start the server with
+    max_settled: int = 8  # settled sessions that stay open
+    history_limit: int = 20_000  # rows of scrollback that a session keeps
     problems: tuple[str, ...] = field(default=())
 
 
@@ -45,6 +43,6 @@ def _wrong(key: str, value: Any) -> str:
     if key == "tmux" and not (isinstance(value, str) and value):
         return "tmux wants the path of a program"
     number = isinstance(value, int) and not isinstance(value, bool)
-    if key == "max_settled" and not (number and 0 <= value <= SETTLED_MOST):
-        return f"max_settled wants a number from 0 to {SETTLED_MOST}"
+    if key in MOST and not (number and 0 <= value <= MOST[key]):
+        return f"{key} wants a number from 0 to {MOST[key]}"
     return ""

@@ -79,6 +79,9 @@ function M.did(what)
     if receipt and receipt.outcome == "refused" then
       table.insert(lines, ("covey: its prompt was refused: %s"):format(receipt.reason))
     end
+    if session.note then
+      table.insert(lines, "covey: " .. session.note)
+    end
     return lines
   end
 end

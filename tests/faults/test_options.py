@@ -50,6 +50,42 @@ async def test_a_history_limit_is_for_one_session_alone(echo):
     assert echo.tmux("display-message", "-p", "-t", other["pane"], "#{history_limit}") == "20000"
 
 
+async def kept(desk, name):
+    """How many rows of scrollback the panes of that session keep, one that a person splits off included."""
+    pane = (await desk("get", name=name))["pane"]
+    desk.tmux("split-window", "-d", "-t", pane, "exec sleep 1000")
+    return desk.tmux("list-panes", "-t", pane, "-F", "#{history_limit}").split()
+
+
+async def test_the_fleets_rules_say_how_much_scrollback_is_kept_and_a_session_may_say_otherwise(world):
+    (world.config / "covey").mkdir()
+    (world.config / "covey" / "config.toml").write_text("history_limit = 70\n")
+    desk = await Desk(world).start()
+    await desk("open", name="one", cmd=["sleep", "1000"], options={"history_limit": 0})
+    await desk("open", name="two", cmd=["sleep", "1000"])
+    assert (await kept(desk, "one"), await kept(desk, "two")) == (["0", "0"], ["70", "70"])
+    await desk.close()
+
+
+@pytest.mark.parametrize(("asked", "rows"), [(50_000, "50000"), (100, "20000")])
+async def test_an_editor_that_reads_further_back_has_more_kept(world, asked, rows):
+    desk = Desk(world)
+    await desk.front.hello({"config": {"history_limit": asked}})
+    await desk("open", name="one", cmd=["sleep", "1000"])
+    assert await kept(desk, "one") == [rows, rows]
+    await desk.close()
+
+
+async def test_a_session_that_is_there_keeps_its_scrollback_and_says_so(desk):
+    await desk("open", name="one", cmd=["sleep", "1000"], options={"history_limit": 50})
+    assert "note" not in await desk("ensure", name="one", options={"history_limit": 50})
+    assert "note" not in await desk("ensure", name="one")
+    again = await desk("ensure", name="one", options={"history_limit": 60})
+    assert "tmux fixes it" in again["note"]
+    await desk("respawn", name="one", force=True)
+    assert await kept(desk, "one") == ["50", "50"]
+
+
 async def test_an_option_the_agent_has_not_starts_nothing(echo):
     with pytest.raises(Refused, match="effort"):
         await echo("open", name="one", agent="echo", options={"effort": "high"})

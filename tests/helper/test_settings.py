@@ -13,8 +13,8 @@ def test_no_file_is_the_defaults(tmp_path):
 
 def test_what_is_right_counts(tmp_path):
     path = tmp_path / "config.toml"
-    path.write_text('tmux = "/opt/tmux"\nmax_settled = 0\n')
-    assert settings.read(path) == settings.Settings("/opt/tmux", 0)
+    path.write_text('tmux = "/opt/tmux"\nmax_settled = 0\nhistory_limit = 70\n')
+    assert settings.read(path) == settings.Settings("/opt/tmux", 0, 70)
 
 
 @pytest.mark.parametrize(
@@ -23,6 +23,7 @@ def test_what_is_right_counts(tmp_path):
         ("max_settled = -1", "a number from 0"),
         ("max_settled = true", "a number from 0"),
         ('max_settled = "8"', "a number from 0"),
+        ("history_limit = 1000001", "history_limit wants a number from 0 to 1000000"),
         ("tmux = 3", "path of a program"),
         ("colour = 1", "no setting 'colour'"),
         ("tmux = ", "cannot be read"),

@@ -20,11 +20,10 @@ from covey.tmux.control import Block, Command, line, literal
 from covey.tmux.server import COLS, HUB, ROWS, Server
 
 DENIED = "covey-denied"
-SCROLLBACK = 20_000  # rows, as the server's configuration has it
 HISTORY_PAGE = 1000  # lines one capture may take: 50,000 lines block every client for a second
 
 CLIENTS = ("list-clients", "-F", "#{session_id} #{client_control_mode} #{client_activity} #{client_pid}")
-_IDS = re.compile(rb"(\$\d+) (%\d+) (\d+)\Z")
+_MADE = re.compile(rb"%\d+\Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,34 +115,33 @@ def tmux_name(session_id: str) -> str:
     return f"covey-{session_id}"
 
 
-async def create(server: Server, spec: Spec, script: Path, epoch: int = 1) -> tuple[str, str, int]:
-    """A new tmux session whose pane's first process runs ``script``; answers (session, pane, pid) as read back.
+async def create(server: Server, spec: Spec, script: Path, epoch: int = 1, *, scrollback: int) -> None:
+    """A new tmux session whose pane's first process runs ``script`` and which keeps so many rows of scrollback.
 
+    That number holds for good: tmux takes it from its global option when it makes a pane, and no respawn changes it.
     The marks are set in the same line, so that no moment exists in which the agent runs unmarked; where a hook on
     the server got in between (it renamed the session, say), they are set by the ids.
     """
-    ids = "#{session_id} #{pane_id} #{pane_pid}"
-    new = ["new-session", "-d", "-P", "-F", ids, "-s", tmux_name(spec.id), "-x", str(COLS), "-y", str(ROWS)]
+    new = ["new-session", "-d", "-P", "-F", "#{pane_id}", "-s", tmux_name(spec.id), "-x", str(COLS), "-y", str(ROWS)]
     start = [*new, "-c", literal(spec.cwd), "/bin/sh", str(script)]
-    blocks = await server.send(start, *_settle(f"={tmux_name(spec.id)}:^", spec, epoch))
+    rows = ("set-option", "-g", "history-limit", str(scrollback))
+    _, *blocks = await server.send(rows, start, *_settle(f"={tmux_name(spec.id)}:^", spec, epoch, scrollback))
     if blocks and not blocks[0].ok:
         raise TmuxRefused(blocks[0].text)
-    match = _IDS.match(blocks[0].lines[-1]) if blocks and blocks[0].lines else None
+    match = _MADE.match(blocks[0].lines[-1]) if blocks and blocks[0].lines else None
     if match is None:
         raise Unknown("tmux did not say which pane it made", "run: covey list")
     if not all(block.ok for block in blocks):
-        await server.run(*_settle(match[2].decode(), spec, epoch))
-    return match[1].decode(), match[2].decode(), int(match[3])
+        await server.run(*_settle(match[0].decode(), spec, epoch, scrollback))
 
 
-async def scrollback(server: Server, rows: int = SCROLLBACK) -> None:
-    """How many rows of scrollback panes keep that are made from now on."""
-    await server.run(("set-option", "-g", "history-limit", str(rows)))
+def _settle(target: str, spec: Spec, epoch: int, scrollback: int) -> list[Command]:
+    """Size and marks of a new pane: tmux gives a new window the size of any client, whatever was asked for.
 
-
-def _settle(target: str, spec: Spec, epoch: int) -> list[Command]:
-    """Size and marks of a new pane: tmux gives a new window the size of any client, whatever was asked for."""
+    Panes that a person splits off keep as much scrollback as this one.
+    """
     return [
+        ("set-option", "-t", target, "history-limit", str(scrollback)),
         ("resize-window", "-t", target, "-x", str(COLS), "-y", str(ROWS)),
         ("set-option", "-w", "-t", target, "window-size", "latest"),
         *(("set-option", "-p", "-t", target, name, value) for name, value in _marks(spec, epoch)),

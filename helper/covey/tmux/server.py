@@ -41,7 +41,6 @@ set -g destroy-unattached off
 set -g detach-on-destroy on
 set -g default-size {COLS}x{ROWS}
 set -g window-size latest
-set -g history-limit 20000
 set -g status off
 set -g set-titles off
 set -g mouse off
