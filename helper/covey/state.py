@@ -1,5 +1,8 @@
 """Evidence -> state, purely: what the agent publishes, then the bottom of its screen by structure, then its process.
 
+Of its screen and the file in which it publishes what it does, the one counts that calls for more attention; but an
+open composer that has stood still for a while is believed against the file.
+
 ``blocked`` is tested before ``working``, ``working`` before ``starting``, all of them before ``idle``; and what fits
 nothing is ``unknown``. Each verdict names its rule and shows what it saw.
 """
@@ -7,12 +10,13 @@ nothing is ``unknown``. Each verdict names its rule and shows what it saw.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from covey.agents import composer as composers
 from covey.agents import dialog as dialogs
 from covey.agents.dialog import Dialog, Option
 from covey.agents.profile import Profile, Rule
+from covey.agents.published import Published
 from covey.agents.region import View
 from covey.models import Exit, StateName, Verdict
 from covey.tmux.screen import Screen
@@ -21,6 +25,9 @@ __all__ = ["Dialog", "Evidence", "Option", "composer", "dialog", "judge", "ready
 
 BARE_ROWS = 3  # a screen with no more rows than this has not been drawn yet
 MAX_BACKGROUND = 99
+STILL = 10.0  # seconds after which an open composer is believed against the agent's own file: agents at work move
+_ATTENTION: tuple[StateName, ...] = ("unknown", "idle", "starting", "working", "blocked")
+PUBLISHED = "session-file"  # the rule by which a state is what the agent wrote of itself
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,12 +44,27 @@ class Evidence:
     exit: Exit | None = None
     changed_ago: float | None = None
     title_is_set: bool = True
+    published: Published | None = None
 
 
 def judge(evidence: Evidence, profile: Profile) -> Verdict:
     """The state that the evidence shows for an agent of this profile."""
     if evidence.dead:
         return Verdict("exited", "process", _how(evidence.exit))
+    seen = _seen(evidence, profile)
+    told = evidence.published
+    if told is None or _outweighs(seen, told, evidence):
+        return replace(seen, background=max(seen.background, told.background if told else 0))
+    return Verdict(told.state, PUBLISHED, told.about or seen.excerpt, told.background or seen.background)
+
+
+def _outweighs(seen: Verdict, told: Published, evidence: Evidence) -> bool:
+    """Whether what is seen counts, and not what the agent wrote, which comes some time later."""
+    stuck = seen.state == "idle" and (evidence.changed_ago or 0.0) >= STILL
+    return stuck or _ATTENTION.index(seen.state) >= _ATTENTION.index(told.state)
+
+
+def _seen(evidence: Evidence, profile: Profile) -> Verdict:
     if evidence.screen is None:
         return Verdict("unknown", "no-screen")
     view = View.of(evidence.screen, evidence.title, profile)

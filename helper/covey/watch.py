@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
 import time
 from collections.abc import Callable, Iterable
@@ -11,6 +12,7 @@ from functools import partial
 
 from covey import deaths, process, state
 from covey.agents import Catalog, Profile
+from covey.agents.published import Files, Published
 from covey.errors import Usage
 from covey.models import Identity, Pane, Verdict
 from covey.tmux import panes, screen
@@ -73,6 +75,7 @@ class Sight:
     active_at: float = 0.0  # seconds since 1970 of the last output, in whole seconds
     changed_at: float = 0.0  # seconds since 1970
     read_at: float = 0.0
+    published: Published | None = None
     verdict: Verdict = UNREAD
     doubt_since: float = 0.0
     submitted_at: float = 0.0  # seconds since 1970 of a prompt whose work was not seen yet
@@ -88,6 +91,7 @@ class Eyes:
         self._catalog = catalog
         self._ring = ring
         self._host = socket.gethostname()
+        self._files = Files()
         self.seen: dict[str, Sight] = {}
 
     def profile(self, name: str) -> Profile:
@@ -109,8 +113,17 @@ class Eyes:
         for pane, shot in zip(stale, shots, strict=True):
             if shot is not None:
                 self.saw(pane, self._parsed(pane, shot))
+        await self._hear(found)
         for pane in found:
             self._conclude(pane)
+
+    async def _hear(self, found: list[Pane]) -> None:
+        """What agents write of themselves, where they do."""
+        rules = [(pane, self.profile(pane.spec.agent).session_file) for pane in found if not pane.dead]
+        asked = [(pane.spec.id, pane.pid, rule) for pane, rule in rules if rule]
+        said = await asyncio.to_thread(self._files.read, asked) if asked else {}
+        for session, sight in self.seen.items():
+            sight.published = said.get(session)
 
     def _parsed(self, pane: Pane, shot: panes.Shot) -> screen.Screen:
         """The screen of a shot; parsed anew only where it is not what was read last."""
@@ -166,7 +179,8 @@ class Eyes:
         if shot is not None and sight.shot is not None and sight.shot.lines != shot.lines:
             still = 0.0
         own_title = pane.title not in ("", self._host)
-        evidence = state.Evidence(shot, pane.title, pane.dead, pane.exit if pane.dead else None, still, own_title)
+        ended = pane.exit if pane.dead else None
+        evidence = state.Evidence(shot, pane.title, pane.dead, ended, still, own_title, sight.published)
         profile = self.profile(pane.spec.agent)
         verdict = state.judge(evidence, profile)
         if verdict.state == "idle" and not sight.started and not state.ready(evidence, profile):

@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import TypeAlias
 
 from covey import errors
-from covey.agents.check import BadProfile, Known, line_of, read
+from covey.agents.check import Known, line_of, read
 from covey.agents.profile import Profile
+from covey.agents.values import BadProfile
 
 MAX_FILES = 128  # of one directory
 File: TypeAlias = Traversable | Path

@@ -8,9 +8,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, TypeAlias, cast
 
-from covey.agents.pattern import BadPattern, compile_pattern
 from covey.agents.profile import (
     COMPOSER_KINDS,
+    PUBLISHED,
     REGIONS,
     SCENES,
     ComposerKind,
@@ -22,28 +22,34 @@ from covey.agents.profile import (
     Rehearsal,
     Rule,
     Scene,
+    SessionFile,
     StartDialog,
 )
+from covey.agents.values import (
+    MAX_RULES,
+    BadProfile,
+    Reader,
+    count,
+    fields,
+    flag,
+    list_of,
+    one_of,
+    pattern,
+    record,
+    records,
+    seconds,
+    slug,
+    string,
+    table_of,
+)
 
-MAX_RULES = 64  # in one file
 MAX_FILE = 65_536  # bytes
-MAX_LIST = 64
 
 RAIL = r"^[\s│]*[─━╌▔_]{3,}"
-NAME = re.compile(r"[a-z][a-z0-9_-]{0,31}")
 ACTS = ("refuse", "space")
 
 Table: TypeAlias = Mapping[str, Any]
-Reader: TypeAlias = Callable[[Any], Any]
 Known: TypeAlias = Callable[[str], Profile | None]
-
-
-class BadProfile(ValueError):
-    """What is wrong, and the key it is wrong at."""
-
-    def __init__(self, key: str, what: str) -> None:
-        super().__init__(f"{key}: {what}")
-        self.key = key
 
 
 def read(text: str, known: Known) -> Profile:
@@ -54,7 +60,7 @@ def read(text: str, known: Known) -> Profile:
     if len(text.encode()) > MAX_FILE:
         raise BadProfile("file", f"is larger than {MAX_FILE} bytes")
     table = tomllib.loads(text)
-    values = _fields(table, _PROFILE, "")
+    values = fields(table, _PROFILE, "")
     like = values.pop("like", None)
     base = known(like) if like is not None else None
     if like is not None and base is None:
@@ -87,121 +93,6 @@ def _nth_header(rows: list[str], name: str, index: int) -> int:
     return at[index] if index < len(at) else 0
 
 
-def _fields(table: Any, readers: Mapping[str, Reader], path: str) -> dict[str, Any]:
-    if not isinstance(table, dict):
-        raise BadProfile(path or "file", "must be a table")
-    values: dict[str, Any] = {}
-    for key, raw in table.items():
-        where = f"{path}.{key}" if path else key
-        if key not in readers:
-            raise BadProfile(where, f"is unknown; known are {', '.join(sorted(readers))}")
-        try:
-            values[key] = readers[key](raw)
-        except BadProfile as error:
-            raise BadProfile(where + error.key, str(error.args[0]).split(": ", 1)[1]) from error
-    return values
-
-
-def _fail(what: str) -> BadProfile:
-    return BadProfile("", what)
-
-
-def _string(raw: Any) -> str:
-    if not isinstance(raw, str) or len(raw) > 2_000 or "\0" in raw:  # noqa: PLR2004 - a line, not a document
-        raise _fail("must be a short string")
-    return raw
-
-
-def _name(raw: Any) -> str:
-    if not NAME.fullmatch(_string(raw)):
-        raise _fail("must be lower-case letters, digits, - and _, at most 32")
-    return _string(raw)
-
-
-def _flag(raw: Any) -> bool:
-    if not isinstance(raw, bool):
-        raise _fail("must be true or false")
-    return raw
-
-
-def _seconds(raw: Any) -> float:
-    if isinstance(raw, bool) or not isinstance(raw, int | float) or not 0 <= raw <= 600:  # noqa: PLR2004 - ten minutes
-        raise _fail("must be a number of seconds from 0 to 600")
-    return float(raw)
-
-
-def _count(raw: Any) -> int:
-    if isinstance(raw, bool) or not isinstance(raw, int) or not 0 <= raw <= 1 << 30:
-        raise _fail("must be a whole number")
-    return raw
-
-
-def _one_of(words: tuple[str, ...]) -> Reader:
-    def read_word(raw: Any) -> str:
-        if raw not in words:
-            raise _fail(f"must be one of {', '.join(words)}")
-        return cast("str", raw)
-
-    return read_word
-
-
-def _pattern(raw: Any) -> re.Pattern[str]:
-    try:
-        return compile_pattern(_string(raw))
-    except BadPattern as error:
-        raise _fail(str(error)) from error
-
-
-def _list_of(reader: Reader) -> Reader:
-    def read_list(raw: Any) -> tuple[Any, ...]:
-        if not isinstance(raw, list) or len(raw) > MAX_LIST:
-            raise _fail(f"must be a list of at most {MAX_LIST}")
-        return tuple(reader(item) for item in raw)
-
-    return read_list
-
-
-def _table_of(reader: Reader) -> Reader:
-    def read_table(raw: Any) -> dict[str, Any]:
-        if not isinstance(raw, dict) or len(raw) > MAX_LIST:
-            raise _fail("must be a table")
-        return {key: reader(item) for key, item in raw.items()}
-
-    return read_table
-
-
-def _record(readers: Mapping[str, Reader], required: tuple[str, ...], build: Callable[..., Any]) -> Reader:
-    def read_record(raw: Any) -> Any:
-        if not isinstance(raw, dict):
-            raise _fail("must be a table")
-        try:
-            values = _fields(raw, readers, "")
-        except BadProfile as error:
-            raise BadProfile(f".{error.key}", str(error.args[0]).split(": ", 1)[1]) from error
-        missing = [key for key in required if key not in values]
-        if missing:
-            raise BadProfile(f".{missing[0]}", "is missing")
-        return build(**values)
-
-    return read_record
-
-
-def _records(reader: Reader) -> Reader:
-    def read_records(raw: Any) -> tuple[Any, ...]:
-        if not isinstance(raw, list) or len(raw) > MAX_RULES:
-            raise _fail(f"must be at most {MAX_RULES} [[tables]]")
-        return tuple(_numbered(reader, index, item) for index, item in enumerate(raw))
-
-    return read_records
-
-
-def _numbered(reader: Reader, index: int, raw: Any) -> Any:
-    try:
-        return reader(raw)
-    except BadProfile as error:
-        raise BadProfile(f"[{index}]{error.key}", str(error.args[0]).split(": ", 1)[1]) from error
-
-
 def _composer(kind: str, prompt: re.Pattern[str], **rest: Any) -> ComposerRule:
     rail = re.compile(RAIL)
     return ComposerRule(cast("ComposerKind", kind), prompt, rest.pop("top", rail), rest.pop("bottom", rail), **rest)
@@ -212,18 +103,18 @@ def _rule(name: str, where: str, match: re.Pattern[str], **rest: Any) -> Rule:
     return Rule(name, cast("Region", where), match, scene=scene, **rest)
 
 
-_strings = _list_of(_string)
-_rules = _records(
-    _record(
+_strings = list_of(string)
+_rules = records(
+    record(
         {
-            "name": _name,
-            "where": _one_of(REGIONS),
-            "match": _pattern,
-            "joined": _flag,
-            "narrow": _flag,
-            "unless": _pattern,
-            "scene": _one_of(SCENES),
-            "quiet": _seconds,
+            "name": slug,
+            "where": one_of(REGIONS),
+            "match": pattern,
+            "joined": flag,
+            "narrow": flag,
+            "unless": pattern,
+            "scene": one_of(SCENES),
+            "quiet": seconds,
         },
         ("name", "where", "match"),
         _rule,
@@ -231,62 +122,77 @@ _rules = _records(
 )
 _RULES = ("blocked", "working", "starting", "idle", "background")
 _PROFILE: Mapping[str, Reader] = {
-    "like": _name,
-    "name": _name,
-    "title": _string,
+    "like": slug,
+    "name": slug,
+    "title": string,
     "argv": _strings,
     "probe": _strings,
-    "probe_match": _pattern,
-    "verified_version": _string,
-    "untested": _flag,
+    "probe_match": pattern,
+    "verified_version": string,
+    "untested": flag,
     "resume": _strings,
     "new_id": _strings,
-    "history": _string,
-    "history_query": _string,
-    "flags": _record(dict.fromkeys(("model", "effort", "permission", "tools", "name"), _strings), (), Flags),
-    "env_set": _table_of(_string),
+    "history": string,
+    "history_query": string,
+    "flags": record(dict.fromkeys(("model", "effort", "permission", "tools", "name"), _strings), (), Flags),
+    "env_set": table_of(string),
     "env_unset": _strings,
     "env_spool": _strings,
-    "interrupt": _list_of(_strings),
-    "quit": _string,
-    "grace": _seconds,
+    "interrupt": list_of(_strings),
+    "quit": string,
+    "grace": seconds,
     "spare": _strings,
-    "enter_delay": _seconds,
-    "enter_schedule": _list_of(_seconds),
-    "paste_limit": _count,
-    "queues_itself": _flag,
-    "takes_prompt_argv": _flag,
-    "reference": _string,
-    "leading": _table_of(_one_of(ACTS)),
-    "trailing": _table_of(_one_of(ACTS)),
+    "enter_delay": seconds,
+    "enter_schedule": list_of(seconds),
+    "paste_limit": count,
+    "queues_itself": flag,
+    "takes_prompt_argv": flag,
+    "reference": string,
+    "leading": table_of(one_of(ACTS)),
+    "trailing": table_of(one_of(ACTS)),
     "words": _strings,
-    "own_title": _pattern,
-    "ready": _record({"title": _flag, "late_title": _flag, "quiet": _seconds, "patience": _seconds}, (), ReadyRule),
-    "composer": _record(
+    "own_title": pattern,
+    "ready": record({"title": flag, "late_title": flag, "quiet": seconds, "patience": seconds}, (), ReadyRule),
+    "composer": record(
         {
-            "kind": _one_of(COMPOSER_KINDS),
-            "prompt": _pattern,
-            "top": _pattern,
-            "bottom": _pattern,
-            "ghosts": _list_of(_pattern),
-            "foot": _count,
+            "kind": one_of(COMPOSER_KINDS),
+            "prompt": pattern,
+            "top": pattern,
+            "bottom": pattern,
+            "ghosts": list_of(pattern),
+            "foot": count,
         },
         ("kind", "prompt"),
         _composer,
     ),
-    "dialogs": _records(
-        _record(
-            {"name": _name, "match": _pattern, "choose": _pattern, "consent": _string},
+    "dialogs": records(
+        record(
+            {"name": slug, "match": pattern, "choose": pattern, "consent": string},
             ("name", "match", "choose", "consent"),
             StartDialog,
         )
     ),
-    "rehearsal": _record(
+    "session_file": record(
         {
-            "env": _table_of(_string),
-            "files": _table_of(_string),
-            "asks": _string,
-            "bare": _flag,
+            "folder": string,
+            "folder_env": string,
+            "file": string,
+            "start": string,
+            "only": table_of(string),
+            "state": string,
+            "about": string,
+            "states": table_of(one_of(PUBLISHED)),
+            "background": _strings,
+        },
+        ("folder", "file", "start", "state", "states"),
+        SessionFile,
+    ),
+    "rehearsal": record(
+        {
+            "env": table_of(string),
+            "files": table_of(string),
+            "asks": string,
+            "bare": flag,
         },
         (),
         Rehearsal,

@@ -7,11 +7,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
+from covey.models import StateName
+
 Region: TypeAlias = Literal["title", "last", "tail", "above", "near", "rail", "below", "screen"]
 REGIONS: tuple[str, ...] = ("title", "last", "tail", "above", "near", "rail", "below", "screen")
 Scene: TypeAlias = Literal["any", "composer", "bare"]
 SCENES: tuple[str, ...] = ("any", "composer", "bare")
 ComposerKind: TypeAlias = Literal["box", "line", "bar"]
+PUBLISHED: tuple[StateName, ...] = ("working", "blocked", "idle")  # what an agent may say of itself
 COMPOSER_KINDS: tuple[str, ...] = ("box", "line", "bar")
 
 
@@ -81,6 +84,27 @@ class StartDialog:
     match: re.Pattern[str]
     choose: re.Pattern[str]
     consent: str
+
+
+@dataclass(frozen=True, slots=True)
+class SessionFile:
+    """Where a running agent writes what it is doing: a JSON object, in a file of its own.
+
+    It is ``file`` (``{pid}`` stands for the agent's process) in ``folder``, or in the directory that the agent's
+    variable ``folder_env`` names. The object is believed where ``start`` holds the start time of that very process,
+    in the kernel's own count, and every key of ``only`` the value given. ``states`` says what the words at ``state``
+    mean; those in ``background`` mean a task besides. ``about`` holds what the agent waits for.
+    """
+
+    folder: str
+    file: str
+    start: str
+    state: str
+    states: Mapping[str, StateName]
+    folder_env: str = ""
+    only: Mapping[str, str] = field(default_factory=dict)
+    about: str = ""
+    background: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,6 +185,7 @@ class Profile:
     idle: tuple[Rule, ...] = ()
     background: tuple[Rule, ...] = ()
     dialogs: tuple[StartDialog, ...] = ()
+    session_file: SessionFile | None = None
     rehearsal: Rehearsal | None = None
 
     @property

@@ -1,0 +1,155 @@
+"""What agents write of themselves is believed of the very process that wrote it, and of no other."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from covey import process
+from covey.agents.published import Files, Published
+from desk import Desk
+from drawn import CATALOG
+from waiting import eventually
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from world import World
+
+RULE = CATALOG.get("claude").session_file
+assert RULE is not None
+
+
+class Agent:
+    """A process that has a home, and what stands there in its name."""
+
+    def __init__(self, home: Path, **env: str) -> None:
+        self.running = subprocess.Popen(["sleep", "60"], env={"HOME": str(home), "PATH": os.environ["PATH"], **env})
+        self.pid = self.running.pid
+        eventually(lambda: "HOME" in (process.environment(self.pid) or {}), 5, "it runs")
+        self.folder = home / ".claude" / "sessions"
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self.file = self.folder / f"{self.pid}.json"
+        self.files = Files()
+
+    def write(self, **facts: Any) -> None:
+        owner = process.identify(self.pid)
+        assert owner is not None
+        self.file.write_text(json.dumps({"procStart": str(owner.start), "kind": "interactive", **facts}))
+
+    def says(self) -> Published | None:
+        assert RULE is not None
+        return self.files.read([("ab234567", self.pid, RULE)]).get("ab234567")
+
+    def end(self) -> None:
+        self.running.kill()
+        self.running.wait()
+
+
+@pytest.fixture
+def agent(tmp_path: Path) -> Iterator[Agent]:
+    here = Agent(tmp_path)
+    yield here
+    here.end()
+
+
+@pytest.mark.parametrize(
+    ("facts", "wanted"),
+    [
+        ({"status": "busy"}, Published("working")),
+        ({"status": "idle", "waitingFor": "old news"}, Published("idle")),
+        ({"status": "waiting", "waitingFor": "permission prompt"}, Published("blocked", "permission prompt")),
+        ({"status": "shell"}, Published("idle", background=1)),
+        ({"status": "a new word"}, None),
+        ({}, None),
+        ({"status": "busy", "kind": "sdk"}, None),
+        ({"status": "busy", "procStart": "1"}, None),
+        ({"status": ["busy"]}, None),
+    ],
+    ids=lambda value: str(value)[:40],
+)
+def test_its_words_are_read_by_the_profile(agent: Agent, facts: dict[str, Any], wanted: Published | None) -> None:
+    agent.write(**facts)
+    assert agent.says() == wanted
+
+
+def test_each_change_is_read(agent: Agent) -> None:
+    assert agent.says() is None
+    agent.write(status="busy")
+    assert agent.says() == Published("working")
+    agent.write(status="idle")
+    assert agent.says() == Published("idle")
+    agent.file.unlink()
+    assert agent.says() is None
+
+
+@pytest.mark.parametrize(
+    "text", ["", '{"status": "bu', "[1, 2]", "\0\1", "[" * 60_000], ids="empty half list binary deep".split()
+)
+def test_a_file_that_cannot_be_read_is_no_news(agent: Agent, text: str) -> None:
+    agent.write(status="busy")
+    assert agent.says() == Published("working")
+    agent.file.write_text(text)
+    assert agent.says() in (Published("working"), None)
+
+
+def test_a_huge_file_is_left_alone(agent: Agent) -> None:
+    agent.write(status="busy", more="x" * 100_000)
+    assert agent.says() is None
+
+
+def test_the_agents_own_variable_says_where_it_writes(tmp_path: Path) -> None:
+    agent = Agent(tmp_path, CLAUDE_CONFIG_DIR=str(tmp_path / "else"))
+    try:
+        agent.write(status="busy")
+        assert agent.says() is None
+        (tmp_path / "else" / "sessions").mkdir(parents=True)
+        agent.file.rename(tmp_path / "else" / "sessions" / agent.file.name)
+        assert agent.says() == Published("working")
+    finally:
+        agent.end()
+
+
+def test_a_process_that_is_gone_says_nothing(agent: Agent) -> None:
+    agent.write(status="busy")
+    agent.end()
+    assert agent.says() is None
+
+
+OWN = """
+name = "diarist"
+like = "standin"
+
+[session_file]
+folder = "~/diary"
+file = "{pid}.json"
+start = "start"
+state = "doing"
+states = { toil = "working", rest = "idle" }
+"""
+
+
+async def test_a_session_is_what_its_agent_says_of_itself(world: World) -> None:
+    profile = world.config / "covey" / "agents" / "diarist.toml"
+    profile.parent.mkdir(parents=True)
+    profile.write_text(OWN)
+    desk = await Desk(world).start()
+    try:
+        await desk("open", name="ada", agent="diarist", cwd=str(world.home))
+        pid = (await desk.state("ada", "idle"))["pid"]
+        owner = process.identify(pid)
+        assert owner is not None
+        diary = world.home / "diary" / f"{pid}.json"
+        diary.parent.mkdir()
+        for word, state in (("toil", "working"), ("rest", "idle")):
+            diary.write_text(json.dumps({"start": owner.start, "doing": word}))
+            assert desk.front.helper is not None
+            desk.front.helper.ring()
+            await desk.state("ada", state)
+    finally:
+        await desk.close()
