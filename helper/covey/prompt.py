@@ -80,15 +80,23 @@ def check(clean: Clean, profile: Profile) -> None:
     if size(clean.text) > limit:
         raise Refused(
             f"the prompt has {size(clean.text)} bytes; {profile.name} takes {limit}",
-            "send it as a file, by a reference to that",
+            "send it as a file (--as-file)" if reads_files(profile) else "put it into a file of the project",
         )
 
 
 def reference(path: Path, profile: Profile) -> str:
-    """What to type so that the agent reads that file, or ``Refused`` where it has no words for it."""
-    if not profile.reference:
+    """What to type so that the agent reads that file, or ``Refused`` where its naming one does not make it.
+
+    The path stands within a sentence: at the end a list of files would be open, at the beginning it might be an order.
+    """
+    if not reads_files(profile):
         raise Refused(f"{profile.name} has no way to be given a file", "send less, or put it where the agent looks")
-    return profile.reference.replace("{path}", str(path))
+    return f"Read {profile.reference.replace('{path}', str(path))} and do what it says."
+
+
+def reads_files(profile: Profile) -> bool:
+    """Whether the agent reads a file that a prompt points to; a bare path is only words to it."""
+    return profile.reference not in ("", "{path}")
 
 
 def longest_line(text: str) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -85,9 +86,18 @@ def test_what_cannot_arrive_is_refused_by_name(text, says):
 
 
 def test_a_file_is_named_in_the_agents_own_words():
-    assert prompt.reference(Path("/spool/one"), AGENT) == "@/spool/one"
+    assert prompt.reference(Path("/spool/one"), AGENT) == "Read @/spool/one and do what it says."
+
+
+@pytest.mark.parametrize("words", ["", "{path}"])
+def test_who_reads_no_file_is_given_none_and_no_such_hint(words):
+    deaf = replace(AGENT, reference=words)
     with pytest.raises(Refused, match="no way to be given a file"):
-        prompt.reference(Path("/spool/one"), BARE)
+        prompt.reference(Path("/spool/one"), deaf)
+    for agent in (AGENT, deaf):
+        with pytest.raises(Refused) as caught:
+            prompt.typed(prompt.Clean("x" * 101, 0), agent, raw=False)
+        assert ("--as-file" in caught.value.hint) == (agent is AGENT)
 
 
 @pytest.mark.parametrize(

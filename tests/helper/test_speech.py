@@ -23,7 +23,7 @@ async def test_a_long_text_goes_as_a_file_of_the_session(desk, one):
     assert receipt["outcome"] == "submitted"
     (said,) = desk.prompts("one")
     path = desk.front.helper.place.files.directory / f"{one['id']}.prompt.big"
-    assert said.strip() == f"@{path}"
+    assert said == f"Read @{path} and do what it says."
     assert path.read_text() == text.rstrip("\n")
     assert path.stat().st_mode & 0o777 == 0o600
     assert await desk("send", name="one", text=text, as_file=True, act="big") == receipt
