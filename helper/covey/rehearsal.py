@@ -12,8 +12,8 @@ import secrets
 import shutil
 import tempfile
 import time
-from collections.abc import Awaitable, Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -46,6 +46,13 @@ async def rehearse(name: str, call: Call, profile: Profile, path: str) -> Json:
     ``{agent, ok, checks: [{name, ok, note, ms}]}``. Raises Refused where the agent is not installed, or its profile
     does not say how it is rehearsed.
     """
+    async with staged(name, call, profile, path) as stage:
+        return await stage.play()
+
+
+@asynccontextmanager
+async def staged(name: str, call: Call, profile: Profile, path: str) -> AsyncIterator[Stage]:
+    """All that ``rehearse`` needs: a model that listens, a made-up home and project. Raises as that does."""
     if profile.rehearsal is None:
         raise Refused(f"the profile of {profile.name} does not say how to rehearse it", "add [rehearsal] to it")
     if shutil.which(profile.argv[0], path=path) is None:
@@ -56,7 +63,7 @@ async def rehearse(name: str, call: Call, profile: Profile, path: str) -> Json:
         with _scratch(profile, url) as (home, project, env):
             await _repository(project)
             caller = {"HOME": str(home), "PATH": path, "LANG": os.environ.get("LANG", "C.UTF-8"), "SHELL": "/bin/sh"}
-            return await Stage(name, call, profile, model, project, env, caller).play()
+            yield Stage(name, call, profile, model, project, env, caller)
     finally:
         await model.close()
 
@@ -130,21 +137,24 @@ class Stage:
     # The checks
 
     async def _start(self) -> str:
-        """From nothing to the first prompt in the model's ear, through the questions that come before it."""
+        return "; ".join(await self.begin("Say hello.")) or "it asked nothing"
+
+    async def begin(self, prompt: str) -> list[str]:
+        """From nothing to an idle agent that was given that prompt; answers what it asked before."""
         given: Json = {"agent": self.profile.name, "cwd": str(self.project), "on_exit": "reap"}
         made = await self.call(
-            "open", name=self.name, prompt="Say hello.", env=dict(self.env), environ=dict(self.caller), **given
+            "open", name=self.name, prompt=prompt, env=dict(self.env), environ=dict(self.caller), **given
         )
-        asked = await self._agree_to_all()
+        asked = await self.agree_to_all()
         receipt = await self.call("wait", act=made["receipt"]["id"], seconds=START_PATIENCE)
-        await self._heard("Say hello.", receipt)
-        await self._state("idle")
-        return "; ".join(asked) or "it asked nothing"
+        await self.heard(prompt, receipt, patience=START_PATIENCE)
+        await self.state("idle")
+        return asked
 
-    async def _agree_to_all(self) -> list[str]:
+    async def agree_to_all(self) -> list[str]:
         """What it asked before it would take a prompt, and what was answered."""
         asked: list[str] = []
-        while await self._state("idle", "working", "blocked", patience=START_PATIENCE) == "blocked":
+        while await self.state("idle", "working", "blocked", patience=START_PATIENCE) == "blocked":
             if len(asked) > MAX_QUESTIONS:
                 raise Failed(f"it asks and asks: {asked[-1]}")
             asked.append(await self._agree())
@@ -162,10 +172,10 @@ class Stage:
         return f"{said['question']} {said['chosen']}"
 
     async def _stream(self) -> str:
-        request = await self._say("mock:slow 3")
-        await self._state("working", patience=PROMPT)
-        await self._until(lambda: request.ended > 0, "the answer did not end")
-        return await self._soon("idle")
+        request = await self.say("mock:slow 3")
+        await self.state("working", patience=PROMPT)
+        await self.until(lambda: request.ended > 0, "the answer did not end")
+        return await self.soon("idle")
 
     async def _deny(self) -> str:
         return await self._asked("no")
@@ -178,22 +188,22 @@ class Stage:
         rehearsal = self.profile.rehearsal
         if rehearsal is None or not rehearsal.asks:
             return "it never asks"
-        await self._say(rehearsal.asks.replace("{file}", MADE))
-        await self._state("blocked")
-        await self._stays("blocked")
+        await self.say(rehearsal.asks.replace("{file}", MADE))
+        await self.state("blocked")
+        await self.stays("blocked")
         said = await self.call("answer", name=self.name, choice=choice)
-        await self._state("idle")
+        await self.state("idle")
         if (self.project / MADE).exists() != (choice == "yes"):
             raise Failed(f"{said['chosen']!r} was chosen, and the tool did the opposite")
         return str(said["chosen"])
 
     async def _interrupt(self) -> str:
-        request = await self._say("mock:slow 30")
-        await self._stays("working")
+        request = await self.say("mock:slow 30")
+        await self.stays("working")
         await self.call("interrupt", name=self.name)
-        seen = await self._soon("idle")
+        seen = await self.soon("idle")
         with suppress(Failed):
-            await self._until(lambda: request.cut, "", CUT)
+            await self.until(lambda: request.cut, "", CUT)
         return f"{seen}; {'the model was cut off' if request.cut else 'the model talks on, to nobody'}"
 
     async def _resume(self) -> str:
@@ -202,16 +212,16 @@ class Stage:
         if not session["conversation"]:
             return "its conversation is not known"
         await self.call("respawn", name=self.name, force=True, environ=dict(self.caller))
-        await self._agree_to_all()
-        request = await self._say("What was said before? mock:say Much.")
-        await self._state("idle")
+        await self.agree_to_all()
+        request = await self.say("What was said before? mock:say Much.")
+        await self.state("idle")
         if not request.before:
             raise Failed("the conversation was begun anew")
         return f"{request.before} turns"
 
     async def _quit(self) -> str:
         await self.call("send", name=self.name, text=self.profile.quit, raw=True)
-        await self._state("exited")
+        await self.state("exited")
         return str((await self.call("get", name=self.name))["exit"])
 
     async def _kill(self) -> str:
@@ -222,42 +232,42 @@ class Stage:
 
     # What they are made of
 
-    async def _say(self, text: str) -> Request:
+    async def say(self, text: str) -> Request:
         """Send a prompt; the request in which the model heard it, once and as it was written."""
         before = len(self.model.requests)
         receipt = await self.call("send", name=self.name, text=text, wait=PATIENCE)
-        return await self._heard(text, receipt, before)
+        return await self.heard(text, receipt, before)
 
-    async def _heard(self, text: str, receipt: Json, after: int = 0) -> Request:
+    async def heard(self, text: str, receipt: Json, after: int = 0, patience: float = PATIENCE) -> Request:
         if receipt["outcome"] not in ("submitted", "held"):  # held: its answer was a question, and came at once
             raise Failed(f"the prompt was {receipt['outcome']}: {receipt['reason']}")
 
         def found() -> list[Request]:
             return [each for each in self.model.requests[after:] if not each.results and _holds(each, text)]
 
-        await self._until(lambda: bool(found()), "the model heard nothing")
+        await self.until(lambda: bool(found()), "the model heard nothing", patience)
         if len(found()) > 1:
             raise Failed(f"the model heard the prompt {len(found())} times")
         return found()[0]
 
-    async def _state(self, *wanted: str, patience: float = PATIENCE) -> str:
+    async def state(self, *wanted: str, patience: float = PATIENCE) -> str:
         seen: Json = {}
 
         async def look() -> bool:
             seen.update(await self.call("get", name=self.name))
             return seen["state"] in wanted
 
-        await self._until(look, lambda: f"it is {seen['state']} ({seen['evidence'].get('rule', '')})", patience)
+        await self.until(look, lambda: f"it is {seen['state']} ({seen['evidence'].get('rule', '')})", patience)
         return str(seen["state"])
 
-    async def _soon(self, wanted: str) -> str:
+    async def soon(self, wanted: str) -> str:
         began = time.monotonic()
-        await self._state(wanted)
+        await self.state(wanted)
         return f"seen after {(time.monotonic() - began) * 1000:.0f} ms"
 
-    async def _stays(self, wanted: str) -> None:
+    async def stays(self, wanted: str) -> None:
         """The state holds from now on for a while."""
-        await self._state(wanted)
+        await self.state(wanted)
         until = time.monotonic() + WATCH
         while time.monotonic() < until:
             session: Json = await self.call("get", name=self.name)
@@ -266,7 +276,7 @@ class Stage:
             await asyncio.sleep(LOOK)
 
     @staticmethod
-    async def _until(look: Callable[[], Any], note: str | Callable[[], str], patience: float = PATIENCE) -> None:
+    async def until(look: Callable[[], Any], note: str | Callable[[], str], patience: float = PATIENCE) -> None:
         deadline = time.monotonic() + patience
         while True:
             value = look()
