@@ -2,9 +2,9 @@
 
 The words of a prompt are never looked for on the screen, for agents collapse long pastes: what counts is that the
 composer, read by structure, went from empty to not empty after our paste (*seen*), and that it emptied or the agent
-went to work after our Enter (*left*). Enter is pressed again only while the composer still holds what we pasted;
-nothing is ever pasted twice. Each look is the pane and its screen of one moment, so that a raised fence, an exit or
-a shell where the agent was ends a delivery at the next look.
+went to work after our Enter (*left*). Nothing is pasted twice; Enter is pressed again only while the composer holds
+what we pasted, the later, the longer that took to show: a second Enter takes what agents suggest in an empty one. Each
+look is the pane and its screen of one moment: a fence, an exit or a shell where the agent was ends a delivery.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ REDRAW = 2.0  # seconds a composer may be away while the agent draws anew
 SHELL_STAYS = 1.0  # seconds a shell must have had the pane before it counts as left behind
 PERSON_PAUSE = 2.0  # seconds since an attached person's last key before we type
 POLL_FIRST, POLL_MOST, POLL_GROWTH = 0.001, 0.05, 1.25  # seconds between looks at the composer
+SLOWER = 3.0  # how many times as long as a paste took to show, the effect of an Enter may take
 DIALOG = "(❯|›|●|▶) *1[.] "  # what tmux itself looks for in the line that presses Enter
 NO_DIALOG = f"#{{==:#{{C/r:{DIALOG}}},0}}"
 NO_SHELL = f"#{{==:#{{m/r:^({'|'.join(sorted(SHELLS))})$,#{{pane_current_command}}}},0}}"
@@ -79,6 +80,7 @@ class Delivery:
     draft: Draft | None = None
     certain: bool = field(default=True, init=False)  # whether ``draft`` is what was typed, or only what may have been
     _busy: bool = field(default=True, init=False)  # work shown after Enter proves nothing if it was shown before
+    _echo: float = field(default=0.0, init=False)  # seconds the paste took to show
     _last: tuple[str, Look] | None = field(default=None, init=False)
 
     async def run(self) -> Result:
@@ -168,6 +170,7 @@ class Delivery:
         pasted_at = time.monotonic()
         if self.profile.has_composer:
             await self._seen(before)
+            self._echo = time.monotonic() - pasted_at
         await asyncio.sleep(max(0.0, pasted_at + self.profile.enter_delay - time.monotonic()))
         if not self.profile.has_composer:
             await panes.keys(self.server, self.pane, "Enter")
@@ -196,7 +199,7 @@ class Delivery:
                 return Result("submitted")
             await self._enter()
             pause = pauses.pop(0) if len(pauses) > 1 else pauses[0]
-            if await self._poll(self._left, pause):
+            if await self._poll(self._left, max(pause, SLOWER * self._echo)):
                 return Result("submitted")
         presses = self.draft.presses if self.draft else 0
         return Result("pasted", f"Enter was pressed {presses} times and the draft is still in the composer")

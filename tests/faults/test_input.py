@@ -9,6 +9,7 @@ import pytest
 
 from covey import prompt
 from covey.errors import Usage
+from covey.tmux import panes
 
 TEXTS = [
     "--help",
@@ -65,6 +66,15 @@ async def test_I01_an_enter_in_the_same_burst_is_not_relied_on(desk):
     await desk.standin("one", "--burst-gap", "120")
     assert (await desk("send", name="one", text="x" * 3000))["outcome"] == "submitted"
     assert [each.rstrip("\n") for each in desk.prompts("one")] == ["x" * 3000]
+
+
+async def test_I01_a_slow_agent_is_given_time_before_enter_is_pressed_again(desk, monkeypatch):
+    pressed = []
+    press = panes.keys
+    monkeypatch.setattr(panes, "keys", lambda *words, **more: pressed.append(words[2:]) or press(*words, **more))
+    await desk.standin("one", "--slow-echo", "700")
+    assert (await desk("send", name="one", text="a suggestion may follow"))["outcome"] == "submitted"
+    assert pressed == [("Enter",)]
 
 
 @pytest.mark.parametrize("mode", [["copy-mode"], ["copy-mode", "-u"], ["clock-mode"], ["choose-tree"]])
