@@ -12,6 +12,9 @@ local M = {}
 
 local verb = require("covey.verb")
 
+-- What is no verb: it sets something up, or answers from the cache.
+local AT_ONCE = { setup = true, warm = true, get = true, names = true, counts = true, statusline = true }
+
 local function call(method, params, cb)
   require("covey.rpc").call(method, params, cb)
 end
@@ -96,15 +99,18 @@ M.run = verb.starting("run")
 ---@field as_file? boolean Send words that make the agent read the text from a file.
 ---@field act? string The act's id; asking twice with the same one is harmless.
 
+local function nothing(cb)
+  verb.fail(cb, "usage", "there is nothing to send", "give a text or a range, or write it with :Covey prompt")
+end
+
 --- Send a prompt. The result is a receipt.
 ---@param opts covey.SendOpts
 ---@param cb? covey.Callback
 function M.send(opts, cb)
-  opts = verb.options(opts)
   if opts.template then
     return require("covey.sending").template(opts, cb)
-  elseif not opts.text or opts.text == "" then
-    return verb.fail(cb, "usage", "there is nothing to send", "give a text or a range, or write it with :Covey prompt")
+  elseif (opts.text or "") == "" then
+    return nothing(cb)
   end
   require("covey.sending").text(opts, cb)
 end
@@ -113,7 +119,6 @@ end
 ---@param opts? { name?: string, text?: string, register?: string }
 ---@param cb? covey.Callback
 function M.paste(opts, cb)
-  opts = verb.options(opts)
   M.send({ name = opts.name, text = opts.text or vim.fn.getreg(opts.register or ""), submit = false }, cb)
 end
 
@@ -121,14 +126,15 @@ end
 ---@param opts { text: string, names?: string[] }
 ---@param cb? covey.Callback
 function M.broadcast(opts, cb)
+  if (opts.text or "") == "" then
+    return nothing(cb)
+  end
   call("broadcast", { text = opts.text, names = opts.names or M.names() }, cb)
 end
 
 --- Start the agent again in its place: `fresh` forgets its conversation, `force` ends one that lives.
 ---@type fun(opts?: { name?: string, fresh?: boolean, force?: boolean }|string, cb?: covey.Callback)
-function M.respawn(opts, cb)
-  verb.on_session("respawn")(vim.tbl_extend("force", verb.options(opts), { environ = verb.environ() }), cb)
-end
+M.respawn = verb.reviving("respawn")
 
 --- End a session and prove it. The result says what ended and what survived.
 M.kill = verb.on_session("kill")
@@ -155,9 +161,7 @@ M.delete = verb.on_session("delete")
 
 --- Start the agent anew in its place, its conversation forgotten, whatever it does now.
 ---@type covey.Verb
-function M.reset(opts, cb)
-  verb.on_session("reset")(vim.tbl_extend("force", verb.options(opts), { environ = verb.environ() }), cb)
-end
+M.reset = verb.reviving("reset")
 
 --- Replace the text of a prompt that was not typed yet.
 ---@param opts { act: string, text: string }
@@ -169,11 +173,10 @@ end
 --- Say nothing of a session any more, or with `on = false` again; in this editor.
 ---@type fun(opts?: { name?: string, on?: boolean }|string, cb?: covey.Callback)
 function M.mute(opts, cb)
-  opts = verb.options(opts)
   verb.with_session(opts, cb, function(session)
     require("covey.attention").mute(session.id, opts.on ~= false)
     if cb then
-      cb(nil, session)
+      cb(nil, M.get(session.id))
     end
   end)
 end
@@ -181,7 +184,7 @@ end
 --- Files that changed since the last prompt to a session: into the quickfix list. The result is a list of paths.
 ---@type covey.Verb
 function M.changed(opts, cb)
-  verb.with_session(verb.options(opts), cb, function(session)
+  verb.with_session(opts, cb, function(session)
     require("covey.changes").list(session, cb)
   end)
 end
@@ -189,7 +192,7 @@ end
 --- Leave a session alone in every sweep, or with `on = false` no longer.
 ---@type fun(opts?: { name?: string, on?: boolean }|string, cb?: covey.Callback)
 function M.keep(opts, cb)
-  verb.on_session("keep")(vim.tbl_extend("keep", verb.options(opts), { on = true }), cb)
+  verb.on_session("keep")(vim.tbl_extend("keep", opts, { on = true }), cb)
 end
 
 --- Take a prompt back that was not typed yet.
@@ -203,15 +206,13 @@ end
 ---@param opts? { yes?: boolean }
 ---@param cb? covey.Callback
 function M.reap(opts, cb)
-  call("reap", { yes = opts ~= nil and opts.yes == true }, cb)
+  call("reap", { yes = opts.yes == true }, cb)
 end
 
 --- The sessions that tmux lost; with `yes` they are brought back.
 ---@type fun(opts?: { names?: string[], yes?: boolean }, cb?: covey.Callback)
 function M.restore(opts, cb)
-  opts = verb.options(opts)
-  opts.environ = verb.environ()
-  call("restore", opts, cb)
+  call("restore", vim.tbl_extend("force", opts, { environ = verb.environ() }), cb)
 end
 
 --- The agents covey knows, and which of them are installed here.
@@ -223,7 +224,7 @@ end
 --- What each session costs.
 ---@type covey.Verb
 function M.stats(opts, cb)
-  call("stats", verb.options(opts), cb)
+  call("stats", opts, cb)
 end
 
 --- Watch a session in a float; focus stays where it is unless `focus` is set.
@@ -244,13 +245,13 @@ end)
 --- The fleet in one buffer.
 ---@type covey.Verb
 function M.board(opts)
-  require("covey.ui.board").open(verb.options(opts))
+  require("covey.ui.board").open(opts)
 end
 
 --- A verb that goes to another session.
 local function travel(how)
   return function(opts, cb)
-    require("covey.travel")[how](verb.options(opts), cb)
+    require("covey.travel")[how](opts, cb)
   end
 end
 
@@ -284,6 +285,15 @@ end
 ---@type covey.Verb
 function M.health()
   vim.cmd.checkhealth("covey")
+end
+
+--- Another word for rename.
+M.name = M.rename
+--- Another word for health.
+M.doctor = M.health
+
+for name, run in pairs(M) do
+  M[name] = AT_ONCE[name] and run or require("covey.door").verb(name, run)
 end
 
 return M

@@ -1,14 +1,9 @@
---- The kinds of verbs that `require("covey")` is made of: which session is meant, and what goes with the call.
+--- The kinds of verbs that `require("covey")` is made of: which session is meant, and what goes with the call. What
+--- they get has come through the door (`door.lua`): it is a table of their own.
 local M = {}
 
 local function call(method, params, cb)
   require("covey.rpc").call(method, params, cb)
-end
-
---- Options as a table of the caller's own; a string is a name.
----@return table
-function M.options(opts)
-  return type(opts) == "string" and { name = opts } or vim.deepcopy(opts or {})
 end
 
 --- Answer with an error.
@@ -64,7 +59,6 @@ end
 ---@return covey.Verb
 function M.on_session(method)
   return function(opts, cb)
-    opts = M.options(opts)
     if opts.name then
       return call(method, opts, cb)
     end
@@ -79,7 +73,6 @@ end
 ---@return covey.Verb
 function M.in_window(show)
   return function(opts, cb)
-    opts = M.options(opts)
     M.with_session(opts, cb, function(session)
       require("covey.fleet").visit(session.id)
       require("covey.bridge").claim(session.id)
@@ -121,6 +114,16 @@ function M.environ()
   return environ
 end
 
+--- A verb that starts the agent of a session again, with this editor's environment.
+---@return covey.Verb
+function M.reviving(method)
+  local revive = M.on_session(method)
+  return function(opts, cb)
+    opts.environ = M.environ()
+    revive(opts, cb)
+  end
+end
+
 --- A verb that starts a session, with this editor's environment for the agent.
 ---@return covey.Verb
 function M.starting(method)
@@ -132,7 +135,6 @@ function M.starting(method)
     end
     require("covey.config").enter()
     local config = require("covey.config").get()
-    opts = M.options(opts)
     opts.cwd = vim.fs.normalize(vim.fn.fnamemodify(vim.fs.normalize(opts.cwd or directory()), ":p"))
     opts.environ = M.environ()
     opts.env = opts.env and next(opts.env) and opts.env or nil
