@@ -29,7 +29,7 @@ local STYLES = { "float", "split", "vsplit", "tab" }
 local CHOICES = { "yes", "no" }
 
 local recipe = require("covey.recipe")
-local telling, named, with_last = recipe.telling, recipe.named, recipe.with_last
+local telling, named = recipe.telling, recipe.named
 
 local function covey()
   return require("covey")
@@ -68,17 +68,11 @@ end
 
 ---@type table<string, covey.Command>
 M.verbs = {
-  open = recipe.starting("start an agent", "open", "opened"),
-  ensure = recipe.starting("start an agent unless that name lives", "ensure", "here is"),
-  run = recipe.starting("start an agent for one task", "run", "started"),
-  name = with_last("give a session another name", "rename", "new", "free", report.did("renamed to")),
-  rename = with_last("give a session another name", "rename", "new", "free", report.did("renamed to")),
-  list = {
-    desc = "the sessions",
-    run = function()
-      covey().list({}, telling(report.sessions))
-    end,
-  },
+  open = recipe.starting("start an agent", "open"),
+  ensure = recipe.starting("start an agent unless that name lives", "ensure"),
+  run = recipe.starting("start an agent for one task", "run"),
+  rename = recipe.with_last("give a session another name", "rename", "new", "free"),
+  list = recipe.bare("the sessions", "list"),
   board = recipe.bare("the fleet in a buffer", "board"),
   pick = recipe.bare("choose a session and attach to it", "pick"),
   preview = named("watch a session", "preview"),
@@ -118,7 +112,7 @@ M.verbs = {
       if text == "" then
         return "nothing to send: :Covey broadcast TEXT, or with a range"
       end
-      covey().broadcast({ text = text }, telling(report.table_of({ "session", "outcome", "reason" }, "no session")))
+      recipe.act("broadcast", { text = text })
     end,
   },
   prompt = {
@@ -142,35 +136,18 @@ M.verbs = {
     bang = "ends a living agent first",
     run = function(context)
       local fresh = context.words.named.fresh == "true"
-      local opts = { name = context.words.list[1], fresh = fresh, force = context.bang }
-      covey().respawn(opts, telling(report.did("respawned")))
+      recipe.act("respawn", { name = context.words.list[1], fresh = fresh, force = context.bang })
     end,
   },
-  kill = named("end a session", "kill", report.killed),
-  delete = named("end a session and forget what was sent to it", "delete", report.killed),
-  reset = named("start the agent anew, its conversation forgotten", "reset", report.did("started anew")),
-  reap = {
-    desc = "what a sweep would end",
-    bang = "ends it",
-    run = function(context)
-      covey().reap({ yes = context.bang }, telling(report.reaped(context.bang)))
-    end,
-  },
+  kill = named("end a session", "kill"),
+  delete = named("end a session and forget what was sent to it", "delete"),
+  reset = named("start the agent anew, its conversation forgotten", "reset"),
+  reap = recipe.wary("what a sweep would end", "reap", "ends it"),
   interrupt = named("stop what the agent is doing", "interrupt"),
-  answer = with_last("answer the agent's dialog", "answer", "choice", CHOICES),
-  keep = named("spare a session in every sweep", "keep", nil, {
-    bang = "spares it no longer",
-    run = function(context)
-      covey().keep({ name = context.words.list[1], on = not context.bang }, telling())
-    end,
-  }),
-  mute = named("say nothing of a session", "mute", nil, {
-    bang = "speaks of it again",
-    run = function(context)
-      covey().mute({ name = context.words.list[1], on = not context.bang }, telling())
-    end,
-  }),
-  changed = named("files changed since its last prompt", "changed", report.files),
+  answer = recipe.with_last("answer the agent's dialog", "answer", "choice", CHOICES),
+  keep = recipe.switched("spare a session in every sweep", "keep", "spares it no longer"),
+  mute = recipe.switched("say nothing of a session", "mute", "speaks of it again"),
+  changed = named("files changed since its last prompt", "changed"),
   settle = named("the work of a session is done", "settle"),
   adopt = named("become the owner of a session", "adopt"),
   attention = {
@@ -186,7 +163,7 @@ M.verbs = {
   next = recipe.moving("attach to the next session", "next"),
   prev = recipe.moving("attach to the previous session", "prev"),
   last = recipe.bare("attach to the session before this one", "last"),
-  queue = named("prompts that wait", "queue", report.waiting),
+  queue = named("prompts that wait", "queue"),
   edit = {
     desc = "replace the text of a prompt that waits",
     raw = 1,
@@ -195,7 +172,7 @@ M.verbs = {
       if act == "" or text == "" then
         return "say which and what: :Covey edit ID TEXT; :Covey queue lists them"
       end
-      covey().edit({ act = act, text = text }, telling(report.receipt))
+      recipe.act("edit", { act = act, text = text })
     end,
   },
   cancel = {
@@ -205,24 +182,21 @@ M.verbs = {
       if not context.words.list[1] then
         return "say which: :Covey cancel ID; :Covey queue lists them"
       end
-      covey().cancel({ act = context.words.list[1] }, telling(report.receipt))
+      recipe.act("cancel", { act = context.words.list[1] })
     end,
   },
-  log = named("what was done with a session", "log", report.story),
-  explain = named("why a session is in its state", "explain", report.explained),
-  agents = recipe.bare("the agents covey knows", "agents", report.agents),
-  stats = recipe.bare("what each session costs", "stats", report.stats),
-  restore = {
-    desc = "what tmux lost",
-    bang = "brings it back",
-    run = function(context)
-      local reads = report.table_of({ "name", "agent", "state", "error" }, "nothing to restore")
-      covey().restore({ yes = context.bang }, telling(reads))
-    end,
-  },
+  log = named("what was done with a session", "log"),
+  explain = named("why a session is in its state", "explain"),
+  agents = recipe.bare("the agents covey knows", "agents"),
+  stats = recipe.bare("what each session costs", "stats"),
+  restore = recipe.wary("what tmux lost", "restore", "brings it back"),
   install = recipe.bare("build the helper's own Python environment", "install"),
   health = recipe.bare("check everything", "health"),
 }
+
+-- Other words for the same.
+M.verbs.name = M.verbs.rename
+M.verbs.doctor = M.verbs.health
 
 ---@return string[]
 function M.names()

@@ -5,6 +5,11 @@ local function covey()
   return require("covey")
 end
 
+--- Do it, and tell how it went.
+local function act(verb, opts)
+  require("covey.recipe").act(verb, opts)
+end
+
 --- Send, and tell only what went wrong; an empty text is nothing to send.
 local function send(text)
   if text ~= "" then
@@ -49,11 +54,11 @@ function M.operate_paste(kind)
   paste(require("covey.context").motion(kind))
 end
 
---- Ask for a word or two, and do something with them unless there are none.
-local function ask(prompt, act)
+--- Ask for a word or two, and use them unless there are none.
+local function ask(prompt, use)
   vim.ui.input({ prompt = prompt }, function(text)
     if text and text ~= "" then
-      act(text)
+      use(text)
     end
   end)
 end
@@ -70,7 +75,7 @@ local function rename()
   require("covey.verb").with_session({}, nil, function(session)
     vim.ui.input({ prompt = "Name: ", default = session.name }, function(name)
       if name and name ~= "" and name ~= session.name then
-        covey().rename({ name = session.id, new = name })
+        act("rename", { name = session.id, new = name })
       end
     end)
   end)
@@ -94,20 +99,20 @@ M.actions = {
   end,
   Broadcast = function()
     ask("To every session: ", function(text)
-      covey().broadcast({ text = text })
+      act("broadcast", { text = text })
     end)
   end,
   BroadcastSelection = function()
-    covey().broadcast({ text = selection() })
+    act("broadcast", { text = selection() })
   end,
   Answer = function()
     ask("Answer (yes, no, or words of an option): ", function(choice)
-      covey().answer({ choice = choice })
+      act("answer", { choice = choice })
     end)
   end,
   Run = function()
     ask("Task: ", function(text)
-      covey().run({ prompt = text })
+      act("run", { prompt = text })
     end)
   end,
   Prompt = function()

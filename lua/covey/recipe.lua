@@ -18,14 +18,20 @@ local STARTING = {
 }
 
 --- A callback that tells an error, or how the result reads.
----@param reads? fun(result: any): string[]
+---@param reads? fun(result: any, opts?: table): string[]
+---@param opts? table what was asked for
+---@param after? fun(result: any) where it went well
 ---@return covey.Callback
-function M.telling(reads)
+function M.telling(reads, opts, after)
   return function(err, result)
     if err then
-      require("covey.notify").error(err)
-    elseif reads then
-      require("covey.notify").print(reads(result))
+      return require("covey.notify").error(err)
+    end
+    if reads then
+      require("covey.notify").print(reads(result, opts))
+    end
+    if after then
+      after(result)
     end
   end
 end
@@ -34,19 +40,48 @@ local function covey()
   return require("covey")
 end
 
+--- Do what a person asked for, and tell how that went.
+---@param verb string
+---@param opts table
+---@param after? fun(result: any) where it went well
+function M.act(verb, opts, after)
+  covey()[verb](opts, M.telling(report.of[verb], opts, after))
+end
+
 --- A verb with one optional NAME and nothing else.
-function M.named(desc, verb, reads, more)
-  return vim.tbl_extend("force", {
+function M.named(desc, verb)
+  return {
     desc = desc,
     args = { "session" },
     run = function(context)
-      covey()[verb]({ name = context.words.list[1] }, M.telling(reads))
+      M.act(verb, { name = context.words.list[1] })
     end,
-  }, more or {})
+  }
+end
+
+--- The same, which a bang takes back.
+function M.switched(desc, verb, bang)
+  return vim.tbl_extend("force", M.named(desc, verb), {
+    bang = bang,
+    run = function(context)
+      M.act(verb, { name = context.words.list[1], on = not context.bang })
+    end,
+  })
+end
+
+--- A verb that only tells what it would do, but with a bang.
+function M.wary(desc, verb, bang)
+  return {
+    desc = desc,
+    bang = bang,
+    run = function(context)
+      M.act(verb, { yes = context.bang })
+    end,
+  }
 end
 
 --- A verb with an optional NAME before its last word.
-function M.with_last(desc, verb, field, kind, reads)
+function M.with_last(desc, verb, field, kind)
   return {
     desc = desc,
     args = { "session", kind },
@@ -55,7 +90,7 @@ function M.with_last(desc, verb, field, kind, reads)
       if #given == 0 then
         return ("say which: :Covey %s [NAME] %s"):format(verb, field:upper())
       end
-      covey()[verb]({ name = given[2] and given[1], [field] = given[2] or given[1] }, M.telling(reads))
+      M.act(verb, { name = given[2] and given[1], [field] = given[2] or given[1] })
     end,
   }
 end
@@ -73,11 +108,12 @@ function M.moving(desc, verb)
   }
 end
 
-function M.bare(desc, verb, reads)
+--- A verb without words.
+function M.bare(desc, verb)
   return {
     desc = desc,
     run = function()
-      covey()[verb]({}, reads and M.telling(reads))
+      M.act(verb, {})
     end,
   }
 end
@@ -94,7 +130,7 @@ local function start_options(given)
   return opts
 end
 
-function M.starting(desc, verb, what)
+function M.starting(desc, verb)
   return {
     desc = desc,
     args = { "agent" },
@@ -105,9 +141,8 @@ function M.starting(desc, verb, what)
       if not opts then
         return wrong
       end
-      covey()[verb](opts, function(err, session)
-        M.telling(report.did(what))(err, session)
-        if session and context.bang then
+      M.act(verb, opts, function(session)
+        if context.bang then
           covey().attach(session.id)
         end
       end)

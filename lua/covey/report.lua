@@ -7,6 +7,14 @@ local GAP = "  "
 local TEXT = 60 -- cells of a prompt that are shown
 local MIB = 1024 * 1024
 
+--- A session's name by its id, which stands for itself where nobody knows it any more.
+---@param id string
+---@return string
+local function name_of(id)
+  local session = require("covey.fleet").get(id)
+  return session and session.name or id
+end
+
 local function text(value)
   if value == nil then
     return ""
@@ -18,7 +26,7 @@ end
 ---@param headings string[]
 ---@param rows string[][]
 ---@return string[]
-function M.columns(headings, rows)
+local function columns(headings, rows)
   local widths = {}
   for column in ipairs(headings) do
     for _, row in ipairs(rows) do
@@ -43,38 +51,35 @@ end
 ---@param fields string[]
 ---@param empty string
 ---@return fun(items: table[]): string[]
-function M.table_of(fields, empty)
+local function table_of(fields, empty)
   return function(items)
     local rows = vim.tbl_map(function(item)
       return vim.tbl_map(function(field)
         return text(item[field])
       end, fields)
     end, items)
-    return #rows > 0 and M.columns(fields, rows) or { empty }
+    return #rows > 0 and columns(fields, rows) or { empty }
   end
 end
 
---- Prompts that wait.
-M.waiting = M.table_of({ "act", "outcome", "reason", "text" }, "nothing waits")
-
 ---@param sessions covey.Session[]
 ---@return string[]
-function M.sessions(sessions)
+local function fleet(sessions)
   local rows = vim.tbl_map(function(session)
     local queued = (session.queued or 0) > 0 and session.queued .. " queued" or ""
     local cwd = vim.fn.fnamemodify(session.cwd, ":~")
     return { label.line(session.name), session.agent, label.state(session), label.age(session.since), queued, cwd }
   end, sessions)
-  return #rows > 0 and M.columns({ "name", "agent", "state", "for", "queue", "cwd" }, rows) or { "no session" }
+  return #rows > 0 and columns({ "name", "agent", "state", "for", "queue", "cwd" }, rows) or { "no session" }
 end
 
 --- Of a verb that answers with a session: `opened amber (claude)`.
 ---@param what string
 ---@return fun(session: covey.Session): string[]
-function M.did(what)
+local function did(what)
   return function(session)
-    local did = session.opened == false and "found" or what
-    local lines = { ("covey: %s %s (%s)"):format(did, label.line(session.name), session.agent) }
+    local done = session.opened == false and "found" or what
+    local lines = { ("covey: %s %s (%s)"):format(done, label.line(session.name), session.agent) }
     local receipt = session.receipt
     if receipt and receipt.outcome == "refused" then
       table.insert(lines, ("covey: its prompt was refused: %s"):format(receipt.reason))
@@ -86,9 +91,19 @@ function M.did(what)
   end
 end
 
+--- Of a verb by which a session is so, or with `on = false` no longer.
+---@param yes string
+---@param no? string
+---@return fun(session: covey.Session, opts: { on?: boolean }): string[]
+local function told(yes, no)
+  return function(session, opts)
+    return { ("covey: %s %s"):format(label.line(session.name), opts.on == false and no or yes) }
+  end
+end
+
 --- What was ended, and above all what was not.
 ---@return string[]
-function M.killed(result)
+local function killed(result)
   local survivors = result.survivors or {}
   local name = label.line(result.name)
   if #survivors == 0 then
@@ -98,16 +113,32 @@ function M.killed(result)
 end
 
 --- What a sweep would do, or did.
----@param done boolean
----@return fun(result: table): string[]
-function M.reaped(done)
-  return function(result)
-    if done then
-      return { ("covey: ended %d, left %d"):format(#(result.ended or {}), #(result.left or {})) }
-    end
-    local lines = M.table_of({ "name", "act", "reason" }, "there is nothing to reap")(result.decisions or {})
-    return #(result.decisions or {}) > 0 and vim.list_extend(lines, { "do it with :Covey reap!" }) or lines
+---@return string[]
+local function reaped(result, opts)
+  if opts.yes then
+    return { ("covey: ended %d, left %d"):format(#(result.ended or {}), #(result.left or {})) }
   end
+  local lines = table_of({ "name", "act", "reason" }, "there is nothing to reap")(result.decisions or {})
+  return #(result.decisions or {}) > 0 and vim.list_extend(lines, { "do it with :Covey reap!" }) or lines
+end
+
+--- What tmux lost, or what came back.
+---@return string[]
+local function restored(found, opts)
+  local rows = vim.tbl_map(function(session)
+    return vim.tbl_extend("force", session, { error = (session.error or {}).message })
+  end, found)
+  local lines = table_of({ "name", "agent", "state", "error" }, "nothing to restore")(rows)
+  return #found > 0 and not opts.yes and vim.list_extend(lines, { "bring them back with :Covey restore!" }) or lines
+end
+
+--- What became of one text that went to several sessions.
+---@return string[]
+local function spread(receipts)
+  local rows = vim.tbl_map(function(receipt)
+    return vim.tbl_extend("force", receipt, { session = name_of(receipt.session) })
+  end, receipts)
+  return table_of({ "session", "outcome", "reason" }, "no session")(rows)
 end
 
 ---@param receipt covey.Receipt
@@ -120,7 +151,7 @@ end
 
 --- Fields of one value, one a line; the screen's excerpt last, as it is.
 ---@return string[]
-function M.explained(verdict)
+local function explained(verdict)
   local lines = {
     "state  " .. text(verdict.state),
     "rule   " .. text(verdict.rule),
@@ -131,51 +162,103 @@ function M.explained(verdict)
   return vim.list_extend(lines, vim.split(verdict.excerpt or "", "\n"))
 end
 
---- What happened to a session and what was sent to it.
+local ELSEWHERE = { "id", "act", "session", "epoch", "text", "outcome", "reason", "code", "signal", "settled" }
+
+--- Facts of an entry as words: `new amber, by nvim 12`.
+local function facts(data)
+  local words = {}
+  for key, value in pairs(data) do
+    if type(value) ~= "table" and not vim.list_contains(ELSEWHERE, key) then
+      table.insert(words, ("%s %s"):format(key, text(value)))
+    end
+  end
+  table.sort(words)
+  return table.concat(words, ", ")
+end
+
+--- What happened, in a few words.
+local function happened(kind, data)
+  if kind == "exited" then
+    return require("covey.notify").ending(data)
+  end
+  local reason = (data.reason or "") ~= "" and " (" .. data.reason .. ")" or ""
+  return (kind == "send" and data.outcome or kind) .. reason
+end
+
+--- What happened to a session and what was sent to it, one event a line.
 ---@return string[]
-function M.story(entries)
+local function story(entries)
   local rows = vim.tbl_map(function(entry)
     local data = entry.data or {}
-    if entry.kind ~= "send" then
-      return { text(entry.at), text(entry.kind), next(data) and text(data) or "" }
-    end
-    local reason = (data.reason or "") ~= "" and " (" .. data.reason .. ")" or ""
-    return { text(entry.at), ("send %s%s"):format(data.outcome, reason), (label.fit(data.text, TEXT):gsub("%s+$", "")) }
+    local said = data.text and (label.fit(data.text, TEXT):gsub("%s+$", "")) or facts(data)
+    return { label.clock(entry.at), text(happened(entry.kind, data)), said }
   end, entries)
-  return #rows > 0 and M.columns({ "at", "what", "" }, rows) or { "nothing happened yet" }
+  return #rows > 0 and columns({ "at", "what", "" }, rows) or { "nothing happened yet" }
 end
 
 --- What each session's processes use, by its name.
 ---@param stats table<string, { cpu: number, rss: integer, count: integer }>
 ---@return string[]
-function M.stats(stats)
+local function costs(stats)
   local rows = {}
   for id, each in pairs(stats) do
-    local session = require("covey.fleet").get(id) or { name = id }
-    local memory = ("%.0f MiB"):format(each.rss / MIB)
-    table.insert(rows, { label.line(session.name), ("%.1f s"):format(each.cpu), memory, tostring(each.count) })
+    local name, memory = label.line(each.name or name_of(id)), ("%.0f MiB"):format(each.rss / MIB)
+    table.insert(rows, { name, ("%.1f s"):format(each.cpu), memory, tostring(each.count) })
   end
   table.sort(rows, function(a, b)
     return a[1] < b[1]
   end)
-  return #rows > 0 and M.columns({ "name", "cpu", "memory", "processes" }, rows) or { "no agent runs" }
+  return #rows > 0 and columns({ "name", "cpu", "memory", "processes" }, rows) or { "no agent runs" }
 end
 
 --- Files, one a line.
----@param files string[]
+---@param paths string[]
 ---@return string[]
-function M.files(files)
-  local many = #files == 1 and "1 file" or #files .. " files"
-  return vim.list_extend({ #files > 0 and many .. " changed" or "no file changed since the last prompt" }, files)
+local function changed(paths)
+  local many = #paths == 1 and "1 file" or #paths .. " files"
+  return vim.list_extend({ #paths > 0 and many .. " changed" or "no file changed since the last prompt" }, paths)
 end
 
 ---@return string[]
-function M.agents(agents)
+local function known(agents)
   local rows = vim.tbl_map(function(agent)
     local installed = agent.installed and "installed" or "not here"
     return { agent.name, agent.title or "", installed, text(agent.version), agent.untested and "untested" or "" }
   end, agents)
-  return M.columns({ "agent", "title", "here", "version", "" }, rows)
+  return columns({ "agent", "title", "here", "version", "" }, rows)
 end
+
+--- By verb: how its result reads. A verb that is not here has nothing to say.
+---@type table<string, fun(result: any, opts: table): string[]>
+M.of = {
+  open = did("opened"),
+  ensure = did("here is"),
+  run = did("started"),
+  rename = did("renamed to"),
+  list = fleet,
+  broadcast = spread,
+  respawn = did("respawned"),
+  reset = did("started anew"),
+  kill = killed,
+  delete = killed,
+  reap = reaped,
+  restore = restored,
+  keep = told("is kept: no sweep ends it", "is kept no longer"),
+  mute = told("is muted: nothing is said of it", "is spoken of again"),
+  settle = told("is settled: a sweep may end it"),
+  adopt = did("adopted"),
+  interrupt = told("was interrupted"),
+  answer = function(result)
+    return { ("covey: answered %s: %s"):format(label.line(result.name), text(result.chosen)) }
+  end,
+  changed = changed,
+  queue = table_of({ "act", "outcome", "reason", "text" }, "nothing waits"),
+  edit = M.receipt,
+  cancel = M.receipt,
+  log = story,
+  explain = explained,
+  agents = known,
+  stats = costs,
+}
 
 return M

@@ -28,6 +28,7 @@ RUNS = [
     ("kill amber", "kill", {"name": "amber"}),
     ("kill", "kill", {"name": "aaaaaaaa"}),
     ("name amber beryl", "rename", {"name": "amber", "new": "beryl"}),
+    ("name beryl", "rename", {"name": "aaaaaaaa", "new": "beryl"}),
     ("rename beryl", "rename", {"name": "aaaaaaaa", "new": "beryl"}),
     ("rename amber 'two words'", "rename", {"name": "amber", "new": "two words"}),
     (
@@ -168,6 +169,94 @@ def test_list_is_a_table(amber):
     assert "2 queued" in second
 
 
+def told(wire, typed, result):
+    wire.nvim.cmd(f"messages clear | Covey {typed}")
+    wire.calls()
+    wire.reply(None, result)
+    return wire.nvim.messages().splitlines()
+
+
+def test_a_person_reads_names_and_no_ids(amber):
+    receipts = [
+        {"session": "aaaaaaaa", "outcome": "submitted", "reason": ""},
+        {"session": "gone1234", "outcome": "refused", "reason": "it ended"},
+    ]
+    rows = told(amber, "broadcast hello", receipts)
+    assert [row.split() for row in rows[1:]] == [["amber", "submitted"], ["gone1234", "refused", "it", "ended"]]
+    rows = told(amber, "stats", {"aaaaaaaa": {"name": "amber", "cpu": 1, "rss": 2**20, "count": 1}})
+    assert rows[1].split()[0] == "amber"
+
+
+def test_what_tmux_lost_is_told_with_the_way_back(amber):
+    lost = [session("aaaaaaaa", "amber", "lost")]
+    assert told(amber, "restore", lost)[-1] == "bring them back with :Covey restore!"
+    failed = [{**lost[0], "error": {"code": "refused", "message": "its directory is gone"}}]
+    rows = told(amber, "restore!", failed)
+    assert len(rows) == 2
+    assert rows[1].endswith("its directory is gone")
+    assert told(amber, "restore", []) == ["nothing to restore"]
+
+
+def test_a_log_is_read_in_local_time_and_words(amber):
+    amber.nvim.lua("vim.env.TZ = 'UTC-2'; os.date('%c')")
+    sent = {"text": "do it\nnow", "outcome": "refused", "reason": "it exited", "id": "x", "epoch": 1, "writer": "w"}
+    entries = [
+        {"at": "2026-01-02T03:04:05.678Z", "kind": "opened", "data": {"agent": "standin", "by": "nvim 7", "epoch": 1}},
+        {"at": "2026-01-02T03:05:05.678Z", "kind": "send", "data": sent},
+        {"at": "2026-01-02T23:06:05.678Z", "kind": "exited", "data": {"code": 3, "screen": ["bye"], "epoch": 1}},
+    ]
+    rows = told(amber, "log amber", entries)
+    assert [row.split("  ")[0] for row in rows[1:]] == [
+        "2026-01-02 05:04:05",
+        "2026-01-02 05:05:05",
+        "2026-01-03 01:06:05",
+    ]
+    assert [row.split("  ", 1)[1].split() for row in rows[1:]] == [
+        ["opened", "agent", "standin,", "by", "nvim", "7"],
+        ["refused", "(it", "exited)", "do", "it", "now"],
+        ["exited", "(3)"],
+    ]
+    assert told(amber, "log amber", []) == ["nothing happened yet"]
+
+
+WRONG = [
+    ("open", "{ name = 5 }", "name of open() is a string, not 5"),
+    ("open", "5", "open() takes a table of options or a name, not 5"),
+    ("open", "{ cmd = 'make' }", 'cmd of open() is a list of strings, not "make"'),
+    ("open", "{ env = { A = 1 } }", "env of open() is a table of strings by name, not {\n  A = 1\n}"),
+    ("ensure", "{ options = { 'x' } }", 'options of ensure() is a table by name, not { "x" }'),
+    ("send", "{ name = 'amber', text = {} }", "text of send() is a string, not {}"),
+    ("send", "{ name = 'amber', submit = 1 }", "submit of send() is true or false, not 1"),
+    ("broadcast", "{ text = 'x', names = 'amber' }", 'names of broadcast() is a list of strings, not "amber"'),
+    ("broadcast", "nil", "there is nothing to send"),
+    ("kill", "{ name = true }", "name of kill() is a string, not true"),
+    ("next", "{ count = 1.5 }", "count of next() is a whole number, not 1.5"),
+    ("prompt", "{ text = 3 }", "text of prompt() is a string, not 3"),
+    ("board", "{ filter = 3 }", "filter of board() is a string, not 3"),
+]
+
+
+def test_a_wrong_type_is_one_sentence(amber):
+    for verb, opts, sentence in WRONG:
+        given = f"require('covey').{verb}({opts}, function(err) _G.err = err end) return _G.err"
+        err = amber.nvim.lua(given)
+        assert (verb, opts, err["code"], err["message"]) == (verb, opts, "usage", sentence)
+    amber.nvim.lua("require('covey').kill({ name = 5 })")
+    assert amber.notices() == ["covey: name of kill() is a string, not 5\nsee :help covey-lua"]
+    assert amber.calls() == []
+
+
+def test_a_callback_that_is_none_is_the_callers_mistake(amber):
+    said = amber.nvim.lua("local _, said = pcall(require('covey').send, 'amber', 'text') return said")
+    assert said == 'covey.send(): the second argument is a function, not "text"'
+
+
+def test_options_stay_the_callers_own(amber):
+    amber.nvim.lua("_G.opts = { name = 'amber' } require('covey').respawn(_G.opts)")
+    assert amber.call()[0] == "respawn"
+    assert amber.nvim.lua("return _G.opts") == {"name": "amber"}
+
+
 def test_a_receipt_is_told_once(amber):
     nvim = amber.nvim
     nvim.cmd("Covey send amber x")
@@ -295,7 +384,7 @@ def test_every_verb_is_in_lua_too_and_says_what_it_does(nvim):
     missing = nvim.lua("""
         local covey, missing = require('covey'), {}
         for verb, command in pairs(require('covey.command').verbs) do
-          if (not covey[verb] and verb ~= 'name') or (command.desc or '') == '' then table.insert(missing, verb) end
+          if not covey[verb] or (command.desc or '') == '' then table.insert(missing, verb) end
         end
         return missing
     """)

@@ -40,6 +40,19 @@ function M.age(stamp, now)
   return passed .. "s"
 end
 
+--- A time as the person's clock shows it; with the day where that is not today. What is no time stays as it is.
+---@param stamp string?
+---@param now integer? seconds since 1970
+---@return string
+function M.clock(stamp, now)
+  local at = M.seconds(stamp)
+  if not at then
+    return M.line(stamp)
+  end
+  local today = os.date("%Y-%m-%d", at) == os.date("%Y-%m-%d", now)
+  return tostring(os.date(today and "%H:%M:%S" or "%Y-%m-%d %H:%M:%S", at))
+end
+
 --- A session's state as a person reads it, with the exit status where there is one.
 ---@param session table
 ---@return string
@@ -67,6 +80,14 @@ function M.fit(text, width)
     line = M.cut(line, width - 1) .. (width > 0 and "…" or "")
   end
   return line .. (" "):rep(width - vim.api.nvim_strwidth(line))
+end
+
+--- `text` at the right end of `width` cells.
+---@param text string
+---@param width integer
+---@return string
+function M.right(text, width)
+  return (" "):rep(width - vim.api.nvim_strwidth(text)) .. text
 end
 
 --- The longest beginning of `text` that fits into `width` cells; no character is split.
