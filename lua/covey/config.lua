@@ -42,7 +42,7 @@ local defaults = {
   float = { width = 0.8, height = 0.8, border = "rounded" },
   preview = { width = 0.5, height = 0.6, border = "rounded", interval = 25 },
   attach = { style = "float" },
-  notify = { level = "warn", events = { "exited", "lost" } },
+  notify = { level = "warn", events = { "blocked", "exited", "lost" } },
   keys = {
     attach = { leave = "<C-\\><C-n>", close = "q" },
     preview = {
@@ -81,6 +81,7 @@ local defaults = {
       fold = "za",
       costs = "C",
       filter = "/",
+      clear = "<Esc>",
       close = "q",
       help = "g?",
     },

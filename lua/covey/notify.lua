@@ -131,10 +131,12 @@ function M.ending(exit)
   return exit.signal and ("ended by signal %d"):format(exit.signal) or ("exited (%d)"):format(exit.code)
 end
 
---- The word in `notify.events` for what a session did; nil for what is no news.
+--- The word in `notify.events` for what a session did; nil for what is no news. A question is one once.
 local function kind_of(event, session, before)
   if event ~= "State" then
     return event:lower()
+  elseif before and before.state == session.state then
+    return nil
   end
   local news = session.state ~= "idle" or not before or require("covey.attention").finished(before, session)
   return news and session.state or nil
@@ -151,8 +153,8 @@ end
 ---@param session covey.Session
 ---@param before? covey.Session
 function M.event(event, session, before)
-  local kind = kind_of(event, session, before)
-  if not vim.tbl_contains(require("covey.config").get().notify.events, kind) or needless(session) then
+  local kind, wishes = kind_of(event, session, before), require("covey.config").get().notify
+  if wishes.level == "off" or not vim.list_contains(wishes.events, kind) or needless(session) then
     return
   end
   local failed = kind == "exited" and session.exit and session.exit.code ~= 0

@@ -139,6 +139,45 @@ def heard(nvim: Editor) -> list[str]:
     return nvim.lua("local said = _G.heard; _G.heard = {}; return said")
 
 
+def ask(stage: Stage, **fields: Any) -> None:
+    stage.emit("State", ADA | {"state": "blocked"} | fields)
+
+
+def test_a_question_is_told_once_without_any_option(stage: Stage, nvim: Editor) -> None:
+    nvim.lua(HEARD)
+    ask(stage)
+    ask(stage, evidence={"excerpt": "another line of it"})
+    assert heard(nvim) == ["covey: ada waits for you"]
+    stage.emit("State", ADA)
+    ask(stage)
+    assert heard(nvim) == ["covey: ada waits for you"]
+    finish(stage)
+    assert heard(nvim) == []
+
+
+@pytest.mark.parametrize("notify", ["events = {}", "events = { 'exited' }", "level = 'off'"])
+def test_a_question_is_told_only_to_who_wants_to_know(stage: Stage, nvim: Editor, notify: str) -> None:
+    nvim.lua(HEARD)
+    nvim.lua(f"require('covey').setup({{ notify = {{ {notify} }} }})")
+    ask(stage)
+    assert heard(nvim) == []
+
+
+def test_a_question_that_is_on_screen_or_muted_is_not_told(stage: Stage, nvim: Editor) -> None:
+    nvim.lua(HEARD)
+    watch(stage)
+    ask(stage)
+    assert heard(nvim) == []
+    nvim.cmd("tabnew")
+    stage.emit("State", ADA)
+    ask(stage)
+    assert heard(nvim) == ["covey: ada waits for you"]
+    stage.emit("State", ADA)
+    nvim.cmd("Covey mute ada")
+    ask(stage)
+    assert heard(nvim) == []
+
+
 def test_nothing_is_said_of_what_is_on_screen_or_muted(stage: Stage, nvim: Editor) -> None:
     nvim.lua(HEARD)
     nvim.lua("require('covey').setup({ notify = { events = { 'idle' } } })")
