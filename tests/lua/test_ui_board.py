@@ -17,7 +17,7 @@ BETA = session("beta", state="blocked", evidence={"excerpt": "Do you want to pro
 GAMMA = session("gamma", state="exited", exit={"code": 3, "signal": None}, flags=["unseen"], keep=True)
 DELTA = session("delta", state="idle", cwd="/tmp/delta")
 OVER = session("omega", state="exited", exit={"code": 0, "signal": None})
-ORDER = ["beta", "gamma", "delta", "alpha", "omega"]
+ORDER = ["beta", "gamma", "omega", "delta", "alpha"]
 
 
 @pytest.fixture
@@ -52,7 +52,7 @@ def test_who_needs_you_comes_first(stage: Stage, nvim: Editor) -> None:
     assert "+2" in rows(nvim)[0]
     assert "exited (3)" in rows(nvim)[1]
     assert "K" in rows(nvim)[1]
-    assert "running tests" in rows(nvim)[3]
+    assert "running tests" in rows(nvim)[4]
 
 
 @pytest.mark.parametrize("columns", [40, 60, 80, 100, 109, 110, 120, 200, 300])
@@ -72,10 +72,64 @@ def test_it_follows_the_fleet_and_the_cursor_stays_on_its_session(stage: Stage, 
     nvim.keys("3G")
     nvim.wait(lambda: nvim.eval("line('.')") == 3)
     stage.emit("State", ALPHA | {"state": "blocked"})
-    nvim.wait(lambda: names(nvim) == ["alpha", "beta", "gamma", "delta", "omega"])
+    nvim.wait(lambda: names(nvim) == ["alpha", "beta", "gamma", "omega", "delta"])
     assert nvim.eval("line('.')") == 4
     stage.emit("Gone", {"id": DELTA["id"], "name": "delta", "reason": "killed"})
     nvim.wait(lambda: names(nvim) == ["alpha", "beta", "gamma", "omega"])
+
+
+def under_cursor(nvim: Editor) -> str:
+    return nvim.eval("getline('.')").split()[0]
+
+
+def test_the_cursor_comes_back_to_its_session_after_a_fold_or_a_filter(
+    stage: Stage, nvim: Editor, world: World
+) -> None:
+    one = world.home / "one"
+    (one / ".git").mkdir(parents=True)
+    stage.fleet(*({**each, "cwd": str(one)} for each in (ALPHA, BETA | {"state": "idle"}, GAMMA)), DELTA | {"cwd": "/"})
+    open_board(nvim)
+    nvim.keys("gp/<C-u>zzz<CR><Esc>")
+    nvim.keys("/<C-u><CR>3G")
+    nvim.wait(lambda: under_cursor(nvim) == "beta")
+    nvim.keys("za")
+    nvim.wait(lambda: rows(nvim) == ["▸ ~/one  3", "▾ /  1", rows(nvim)[2]] and nvim.eval("line('.')") == 1)
+    stage.emit("State", DELTA | {"cwd": "/", "state": "blocked"})
+    nvim.wait(lambda: rows(nvim)[0] == "▾ /  1" and rows(nvim)[2] == "▸ ~/one  3")
+    assert nvim.eval("line('.')") == 3
+    nvim.keys("za")
+    nvim.wait(lambda: under_cursor(nvim) == "beta")
+    nvim.keys("gp/delta<CR>")
+    nvim.wait(lambda: under_cursor(nvim) == "delta" and len(rows(nvim)) == 1)
+    nvim.keys("<Esc>")
+    nvim.wait(lambda: len(rows(nvim)) == 4 and under_cursor(nvim) == "beta")
+
+
+def test_a_session_that_is_looked_at_stays_where_it_was_found(stage: Stage, nvim: Editor) -> None:
+    """Else who goes down the rows loses the next one each time."""
+    later = session("later", state="idle", flags=[])
+    stage.fleet(ALPHA | {"state": "working"}, DELTA, later | {"state": "working"}, BETA)
+    stage.emit("State", later)
+    open_board(nvim)
+    assert names(nvim) == ["beta", "later", "delta", "alpha"]
+    nvim.keys("j")
+    nvim.wait(lambda: [ask["name"] for ask in stage.asked("preview")][1:] == [later["id"]])
+    stage.frame(stage.asked("preview")[-1]["view"], ["screen of later"])
+    nvim.wait(lambda: nvim.lua("return require('covey').get('later').flags") == [])
+    stage.emit("State", ALPHA | {"last_line": "still running"})
+    nvim.wait(lambda: "still running" in rows(nvim)[3])
+    assert names(nvim) == ["beta", "later", "delta", "alpha"]
+    nvim.keys("j")
+    nvim.wait(lambda: under_cursor(nvim) == "delta")
+    stage.emit("State", ALPHA)
+    nvim.wait(lambda: names(nvim) == ["beta", "delta", "later", "alpha"] and under_cursor(nvim) == "delta")
+
+
+def test_settled_work_comes_last(stage: Stage, nvim: Editor) -> None:
+    stage.fleet(ALPHA, DELTA | {"settled": True}, GAMMA | {"settled": True, "keep": False, "flags": []})
+    open_board(nvim)
+    assert names(nvim) == ["alpha", "delta", "gamma"]
+    assert " S " in rows(nvim)[1]
 
 
 def test_the_preview_beside_it_follows_the_cursor(stage: Stage, nvim: Editor) -> None:
@@ -102,6 +156,72 @@ def test_the_preview_goes_where_there_is_no_room_and_comes_back(stage: Stage, nv
     nvim.cmd("set columns=140")
     nvim.wait(lambda: len(stage.asked("preview")) == 2)
     assert nvim.messages() == ""
+
+
+@pytest.mark.parametrize(("columns", "shown"), [(57, ""), (60, " name     agent   state")])
+def test_there_are_headings_where_the_board_is_wide_enough(
+    stage: Stage, nvim: Editor, columns: int, shown: str
+) -> None:
+    nvim.cmd(f"set columns={columns}")
+    open_board(nvim)
+    assert nvim.eval("&l:winbar").startswith(shown)
+    assert (nvim.eval("&l:winbar") == "") == (shown == "")
+
+
+def test_headings_stand_above_their_columns_and_cost_a_low_board_nothing(stage: Stage, nvim: Editor) -> None:
+    nvim.cmd("set columns=250")
+    open_board(nvim)
+    heading, row = nvim.eval("&l:winbar"), rows(nvim)[0]
+    assert (heading.index("agent"), heading.index("state")) == (row.index("standin"), row.index("blocked"))
+    assert heading.index("last line") == row.index("Do you want")
+    assert heading.index("directory") == row.index("/tmp")
+    nvim.cmd("set lines=5")
+    nvim.wait(lambda: nvim.eval("&l:winbar") == "")
+    assert nvim.messages() == ""
+
+
+def test_below_stands_the_directory_that_no_column_shows(stage: Stage, nvim: Editor) -> None:
+    open_board(nvim)
+    nvim.wait(lambda: " /tmp · g? help " in nvim.screen())
+    nvim.keys("4G")
+    nvim.wait(lambda: " /tmp/delta · g? help " in nvim.screen())
+    nvim.cmd("set columns=250")
+    nvim.wait(lambda: "╰ g? help " in nvim.screen())
+
+
+@pytest.mark.parametrize(
+    ("keys", "answer", "word"),
+    [
+        ("S", ("settle", {"name": "beta"}), "beta is settled"),
+        ("K", ("keep", {"name": "beta"}), "beta is kept"),
+        ("I", ("interrupt", {"name": "beta"}), "beta was interrupted"),
+        ("ayes<CR>", ("answer", {"name": "beta", "chosen": "1. Yes"}), "answered beta: 1. Yes"),
+        ("rzoe<CR>", ("rename", {"name": "zoe", "agent": "standin"}), "renamed to zoe"),
+        ("R", ("respawn", {"name": "beta", "agent": "standin"}), "respawned beta"),
+        ("A", ("adopt", {"name": "beta", "agent": "standin"}), "adopted beta"),
+        ("m", ("", {}), "beta is muted"),
+    ],
+)
+def test_what_was_done_is_said_in_a_quiet_word(
+    stage: Stage, nvim: Editor, keys: str, answer: tuple[str, Any], word: str
+) -> None:
+    nvim.lua("vim.notify = function(message) error(message) end")
+    stage.answer(*answer)
+    open_board(nvim)
+    nvim.keys(keys)
+    nvim.wait(lambda: word in nvim.messages())
+    assert nvim.eval("&filetype") == "covey-board"
+
+
+def test_without_changed_files_the_board_stays_and_says_so(stage: Stage, nvim: Editor) -> None:
+    open_board(nvim)
+    nvim.keys("c")
+    nvim.wait(lambda: "no file changed since the last prompt" in nvim.messages())
+    assert nvim.eval("&filetype") == "covey-board"
+    nvim.lua("require('covey.changes').find = function(_, done) done({ '/tmp/x' }) end")
+    nvim.keys("c")
+    nvim.wait(lambda: nvim.eval("&filetype") == "qf" and stage.floats() == 0)
+    assert "1 file changed" in nvim.messages()
 
 
 @pytest.mark.parametrize(
@@ -150,11 +270,14 @@ def test_filter(stage: Stage, nvim: Editor) -> None:
     open_board(nvim)
     nvim.keys("/stand exited<CR>")
     nvim.wait(lambda: names(nvim) == ["gamma", "omega"])
-    assert "filter: stand exited" in nvim.screen()
+    assert "filter: stand exited · <Esc> clears it" in nvim.screen()
     nvim.keys("/<C-u>zzz<CR>")
     nvim.wait(lambda: "nothing matches" in nvim.screen())
-    nvim.keys("/<C-u><CR>")
+    nvim.keys("<Esc>")
     nvim.wait(lambda: names(nvim) == ORDER)
+    assert "filter:" not in nvim.screen()
+    nvim.lua("require('covey').board({ filter = 'gam' })")
+    nvim.wait(lambda: names(nvim) == ["gamma"])
 
 
 def test_help_lists_every_key(stage: Stage, nvim: Editor) -> None:
@@ -164,6 +287,7 @@ def test_help_lists_every_key(stage: Stage, nvim: Editor) -> None:
     text = "\n".join(nvim.lua("return vim.api.nvim_buf_get_lines(0, 0, -1, false)"))
     chosen = nvim.lua("return require('covey.config').get().keys.board")
     assert all(f" {key} " in text for key in chosen.values())
+    assert all(mark in text for mark in ("+2  prompts", "K  kept", "S  settled", "m   muted"))
 
 
 def test_opened_twice_is_one_board(stage: Stage, nvim: Editor) -> None:
@@ -221,12 +345,12 @@ def test_costs_are_asked_for_only_while_they_are_shown(stage: Stage, nvim: Edito
     open_board(nvim)
     assert stage.asked("stats") == []
     nvim.keys("C")
-    nvim.wait(lambda: "200M" in rows(nvim)[3])
+    nvim.wait(lambda: "200M" in rows(nvim)[4])
     assert "200M" not in rows(nvim)[0]
     nvim.keys("C")
-    nvim.wait(lambda: "200M" not in rows(nvim)[3])
+    nvim.wait(lambda: "200M" not in rows(nvim)[4])
     nvim.keys("C")
-    nvim.wait(lambda: "200M" in rows(nvim)[3])
+    nvim.wait(lambda: "200M" in rows(nvim)[4])
     active = "(function() local n = 0; vim.uv.walk(function(h) n = n + (h:is_active() and 1 or 0) end); return n end)()"
     assert nvim.lua(f"return {active}") >= 2
     nvim.keys("q")
@@ -238,11 +362,13 @@ def test_cpu_is_what_was_used_between_two_looks(stage: Stage, nvim: Editor, cpu:
     """At the speed of a test two seconds are a moment: the clock is ours."""
     nvim.lua("clock = 0; vim.uv.hrtime = function() return clock end")
     stage.answer("stats", {ALPHA["id"]: {"cpu": 1.0, "rss": 2048, "count": 1}})
-    nvim.lua("costs = require('covey.ui.costs').start(function() end)")
-    nvim.wait(f"costs:of('{ALPHA['id']}') == '        2K'")
+    shown = f"costs:of({{ id = '{ALPHA['id']}', state = 'working' }})"
+    start = "costs = require('covey.ui.costs').start(function() end)"
+    assert nvim.lua(f"{start} return {shown}") == "   …     …"
+    nvim.wait(f"{shown} == '   …    2K'")
     stage.answer("stats", {ALPHA["id"]: {"cpu": 1.0 + cpu, "rss": 2048, "count": 1}})
     nvim.lua("clock = 2e9")
-    nvim.wait(f"vim.startswith(vim.trim(costs:of('{ALPHA['id']}')), '{text}')")
+    nvim.wait(f"vim.startswith(vim.trim({shown}), '{text}')")
     nvim.lua("costs:stop()")
 
 

@@ -1,6 +1,6 @@
 --- The fleet at a glance: one row a session, those that need the person first, and a live preview beside it.
+local caption = require("covey.ui.caption")
 local groups = require("covey.ui.groups")
-local label = require("covey.ui.label")
 local roster = require("covey.ui.roster")
 
 local M = {}
@@ -16,12 +16,21 @@ local LEAST = 60 -- columns of the board where a preview is beside it
 
 ---@class covey.Board
 ---@field float covey.Float
----@field filter string?
+---@field filter string "" shows all
 ---@field grouped boolean whether sessions stand under their projects
 ---@field folded table<string, boolean> projects of which only the head is shown
 ---@field costs covey.Costs? where there is a column for what sessions cost
 ---@field shown covey.Entry[] in the order of the rows
 ---@field rows covey.Row[] what is written
+---@field heading string
+---@field cursor covey.Cursor
+---@field costs covey.Costs? where there is a column for what sessions cost
+---@field shown covey.Entry[] in the order of the rows
+---@field rows covey.Row[] what is written
+---@field heading string
+---@field chosen covey.Entry? where the person put the cursor: it goes back there as soon as that is shown again
+---@field at covey.Entry? where it stands
+---@field held string? id of the session there, if it was not looked at before: that alone does not move it
 ---@field view covey.View? the preview beside it
 
 local board = nil ---@type covey.Board?
@@ -59,32 +68,6 @@ local function placement(beside)
   end
 end
 
-local function title()
-  local counts = require("covey.fleet").counts()
-  local chunks = { { " covey ", "CoveyTitle" } }
-  for _, state in ipairs({ "blocked", "exited", "lost", "idle", "working" }) do
-    if (counts[state] or 0) > 0 then
-      table.insert(chunks, { ("· %d %s "):format(counts[state], state), require("covey.ui.highlight").state(state) })
-    end
-  end
-  return chunks
-end
-
-local function footer()
-  local filter = board.filter and board.filter ~= "" and ("filter: %s · "):format(label.line(board.filter)) or ""
-  local help = require("covey.config").get().keys.board.help
-  return " " .. filter .. (help and help .. " help " or "")
-end
-
---- What stands in an empty board.
-local function nothing()
-  local sessions = require("covey.fleet").list()
-  if not sessions then
-    return " connecting to the helper…"
-  end
-  return #sessions > 0 and " nothing matches the filter" or " no session yet; :Covey open starts one"
-end
-
 local function write_row(buf, line, row)
   vim.api.nvim_buf_clear_namespace(buf, NAMESPACE, line - 1, line)
   vim.api.nvim_buf_set_lines(buf, line - 1, line, false, { row.text })
@@ -107,17 +90,19 @@ local function write(rows)
   board.rows = rows
 end
 
-local function same(a, b)
-  return a.project == b.project and (a.session or {}).id == (b.session or {}).id
+--- After rows have moved: the cursor goes where it belongs.
+local function put_cursor()
+  local line = board.cursor:line(board.shown)
+  if line then
+    local column = vim.api.nvim_win_get_cursor(board.float.win)[2]
+    vim.api.nvim_win_set_cursor(board.float.win, { line, column })
+  end
+  board.cursor:put(entry())
 end
 
-local function put_cursor(at)
-  for line, shown in ipairs(board.shown) do
-    if at and same(shown, at) then
-      local column = vim.api.nvim_win_get_cursor(board.float.win)[2]
-      return vim.api.nvim_win_set_cursor(board.float.win, { line, column })
-    end
-  end
+local function describe()
+  local title = caption.title(require("covey.fleet").counts())
+  board.float:caption(title, caption.footer(current(), board.heading, board.filter))
 end
 
 --- The preview beside the board shows the session under the cursor.
@@ -145,14 +130,23 @@ local function draw()
   if not board or not board.float:valid() then
     return
   end
-  local at = entry()
+  board.cursor:moved(entry()) -- the event may be still to come
   local sessions = require("covey.fleet").list() or require("covey.fleet").all()
-  sessions = roster.sorted(roster.matching(sessions, board.filter))
+  sessions = roster.sorted(roster.matching(sessions, board.filter), board.cursor.held)
   board.shown = board.grouped and groups.arrange(sessions, board.folded) or groups.flat(sessions)
-  local rows = groups.rows(board.shown, vim.api.nvim_win_get_width(board.float.win), board.costs)
-  write(#rows > 0 and rows or { { text = nothing(), marks = {} } })
-  put_cursor(at)
-  board.float:caption(title(), footer())
+  local win = board.float.win
+  local rows, heading = groups.rows(board.shown, vim.api.nvim_win_get_width(win), board.costs)
+  board.heading = #rows > 0 and heading or ""
+  write(#rows > 0 and rows or { { text = caption.nothing(), marks = {} } })
+  caption.head(win, board.heading)
+  put_cursor()
+  describe()
+end
+
+--- Draw, and have the preview follow.
+local function show()
+  draw()
+  watch_current()
 end
 
 local function later(act, wait)
@@ -168,11 +162,15 @@ local function later(act, wait)
   end
 end
 
-local redraw = later(function()
-  draw()
-  watch_current()
-end, 0)
+local redraw = later(show, 0)
 local rest = later(watch_current, SETTLE)
+
+local function moved()
+  if board and board.cursor:moved(entry()) then
+    describe()
+    rest()
+  end
+end
 
 --- The editor has another size: the preview goes where there is no room for it any more.
 local function resized()
@@ -216,24 +214,23 @@ local hands = {
   end,
   filter = function(text)
     if board then
-      board.filter = text
-      draw()
+      board.filter = vim.trim(text)
+      show()
     end
   end,
   filtered = function()
-    return board.filter or ""
+    return board.filter
   end,
   group = function()
     board.grouped = not board.grouped
-    draw()
+    show()
   end,
   fold = function()
-    local at = entry()
-    local project = at and (at.project or groups.project(at.session.cwd))
+    board.cursor:moved(entry())
+    local project = board.cursor:project()
     if board.grouped and project then
       board.folded[project] = not board.folded[project] or nil
-      draw()
-      put_cursor({ project = project })
+      show()
     end
   end,
   costs = function()
@@ -261,26 +258,29 @@ local function open_float()
   })
 end
 
-local function start(float, opts)
-  board = { float = float, filter = opts.filter, grouped = false, folded = {}, shown = {}, rows = {} }
+local function start(float)
+  board = { float = float, filter = "", grouped = false, folded = {}, shown = {}, rows = {}, heading = "" }
+  board.cursor = require("covey.ui.cursor").new()
   board.forget = require("covey.fleet").subscribe(redraw)
   board.clock = assert(vim.uv.new_timer())
   board.clock:start(AGE_TICK, AGE_TICK, vim.schedule_wrap(draw))
-  vim.api.nvim_create_autocmd("CursorMoved", { group = float.group, buffer = float.buf, callback = rest })
+  vim.api.nvim_create_autocmd("CursorMoved", { group = float.group, buffer = float.buf, callback = moved })
 end
 
 --- Open the board, or go to it.
 ---@param opts covey.BoardOpts?
 function M.open(opts)
   if board and board.float:valid() then
-    return board.float:focus()
+    board.float:focus()
+  else
+    local float = open_float()
+    if not float then
+      return
+    end
+    start(float)
   end
-  local float = open_float()
-  if float then
-    start(float, opts or {})
-    draw()
-    watch_current()
-  end
+  board.filter = opts and opts.filter or board.filter
+  show()
 end
 
 return M

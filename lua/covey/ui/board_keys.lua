@@ -7,21 +7,35 @@ local function confirmed(session, what)
 end
 
 --- Ask the helper, and show how its answer reads.
-local function sheet(verb, reads)
+local function sheet(verb)
   return function(session)
     require("covey")[verb]({ name = session.id }, function(err, result)
       if err then
         return require("covey.notify").error(err)
       end
-      require("covey.ui.sheet").open(verb .. " · " .. session.name, require("covey.report")[reads](result))
+      require("covey.ui.sheet").open(verb .. " · " .. session.name, require("covey.report").of[verb](result, {}))
     end)
   end
 end
 
-local function ask(prompt, default, act)
+--- Do it, and say in a quiet word that it was done.
+local function act(verb, opts)
+  require("covey.recipe").act(verb, opts)
+end
+
+--- A verb that wants nothing but the session; after a question where there is one.
+local function plain(verb, question)
+  return function(session)
+    if not question or confirmed(session, question) then
+      act(verb, { name = session.id })
+    end
+  end
+end
+
+local function ask(prompt, default, use)
   vim.ui.input({ prompt = prompt, default = default }, function(text)
     if text then
-      act(text)
+      use(text)
     end
   end)
 end
@@ -31,7 +45,7 @@ local function answer(session)
   local prompt = (question ~= "" and question .. "\n" or "") .. "Answer (yes, no, or words of an option): "
   ask(prompt, "", function(choice)
     if choice ~= "" then
-      require("covey").answer({ name = session.id, choice = choice })
+      act("answer", { name = session.id, choice = choice })
     end
   end)
 end
@@ -44,98 +58,55 @@ local VERBS = {
     "rename",
     function(session)
       ask("New name: ", session.name, function(new)
-        require("covey").rename({ name = session.id, new = new })
+        act("rename", { name = session.id, new = new })
       end)
     end,
   },
-  {
-    "respawn",
-    "start the agent again",
-    function(session)
-      require("covey").respawn({ name = session.id })
-    end,
-  },
-  {
-    "kill",
-    "kill, after a question",
-    function(session)
-      if confirmed(session, "Kill") then
-        require("covey").kill({ name = session.id })
-      end
-    end,
-  },
-  {
-    "delete",
-    "kill and forget what was sent, after a question",
-    function(session)
-      if confirmed(session, "Delete") then
-        require("covey").delete({ name = session.id })
-      end
-    end,
-  },
-  {
-    "reset",
-    "start the agent anew, its conversation forgotten, after a question",
-    function(session)
-      if confirmed(session, "Reset") then
-        require("covey").reset({ name = session.id })
-      end
-    end,
-  },
+  { "respawn", "start the agent again", plain("respawn") },
+  { "kill", "kill, after a question", plain("kill", "Kill") },
+  { "delete", "kill and forget what was sent, after a question", plain("delete", "Delete") },
+  { "reset", "start the agent anew, its conversation forgotten, after a question", plain("reset", "Reset") },
   {
     "keep",
     "keep, or no longer",
     function(session)
-      require("covey").keep({ name = session.id, on = not session.keep })
+      act("keep", { name = session.id, on = not session.keep })
     end,
   },
-  {
-    "settle",
-    "settle: a sweep may end it",
-    function(session)
-      require("covey").settle({ name = session.id })
-    end,
-  },
-  {
-    "interrupt",
-    "interrupt the agent",
-    function(session)
-      require("covey").interrupt({ name = session.id })
-    end,
-  },
+  { "settle", "settle: a sweep may end it", plain("settle") },
+  { "interrupt", "interrupt the agent", plain("interrupt") },
   { "answer", "answer what it asks", answer },
-  {
-    "adopt",
-    "become its owner",
-    function(session)
-      require("covey").adopt({ name = session.id })
-    end,
-  },
+  { "adopt", "become its owner", plain("adopt") },
   {
     "mute",
     "say nothing of it, or again",
     function(session)
-      local muted = require("covey.attention").muted(session.id)
-      require("covey").mute({ name = session.id, on = not muted })
+      act("mute", { name = session.id, on = require("covey.attention").muted(session.id) == false })
     end,
   },
-  { "explain", "why it is in its state", sheet("explain", "explained") },
-  { "log", "what was done with it", sheet("log", "story") },
-  { "queue", "prompts that wait", sheet("queue", "waiting") },
+  { "explain", "why it is in its state", sheet("explain") },
+  { "log", "what was done with it", sheet("log") },
+  { "queue", "prompts that wait", sheet("queue") },
 }
 
 --- Verbs that go to another window: the board closes first.
 local LEAVING = {
   { "attach", "attach: type into the agent" },
   { "prompt", "write a prompt" },
-  { "changed", "files changed since its last prompt" },
 }
 
-local function with(hands, act)
+--- What the marks of a row mean.
+local MARKS = {
+  "",
+  " +2  prompts that wait    K  kept: no sweep ends it",
+  " m   muted                S  settled: a sweep may end it",
+}
+
+local function with(hands, use)
   return function()
     local session = hands.current()
     if session then
-      act(session)
+      use(session)
     end
   end
 end
@@ -144,6 +115,17 @@ local function leave_to(hands, verb)
   return with(hands, function(session)
     hands.close()
     require("covey")[verb]({ name = session.id })
+  end)
+end
+
+--- The quickfix list, if there is anything to put into it; else the board stays.
+local function changed(hands)
+  return with(hands, function(session)
+    require("covey.recipe").act("changed", { name = session.id }, function(files)
+      if #files > 0 then
+        hands.close()
+      end
+    end)
   end)
 end
 
@@ -168,18 +150,23 @@ function M.all(hands)
   for _, verb in ipairs(VERBS) do
     add(verb[1], verb[2], with(hands, verb[3]))
   end
+  add("changed", "files changed since its last prompt", changed(hands))
   add("open", "open a session", function()
     ask("Agent: ", require("covey.config").get().default_agent, function(agent)
-      require("covey").open({ agent = agent ~= "" and agent or nil })
+      act("open", { agent = agent ~= "" and agent or nil })
     end)
   end)
   add("group", "by project, or not", hands.group)
   add("fold", "fold the project, or unfold it", hands.fold)
   add("costs", "what each costs: cpu and memory", hands.costs)
   add("filter", "show only what matches", filter(hands))
+  add("clear", "show all again", function()
+    hands.filter("")
+  end)
   add("close", "close", hands.close)
   add("help", "this help", function()
-    require("covey.ui.keys").help("board", require("covey.ui.keys").chosen("board", keys))
+    local lines = require("covey.ui.keys").lines(require("covey.ui.keys").chosen("board", keys))
+    require("covey.ui.sheet").open("board", vim.list_extend(lines, MARKS))
   end)
   return require("covey.ui.keys").chosen("board", keys)
 end

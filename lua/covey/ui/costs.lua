@@ -1,12 +1,18 @@
 --- What sessions cost, asked for as long as somebody looks at it and not a moment longer.
+local label = require("covey.ui.label")
+
 local M = {}
 
+local CPU, MEMORY = 4, 5 -- cells
 local TICK = 2000 -- ms between two questions
+local UNKNOWN = "…" -- stands where a figure is on its way
 local KIB, MIB, GIB = 1024, 1024 ^ 2, 1024 ^ 3
+
+local AWAITED = label.right(UNKNOWN, CPU) .. " " .. label.right(UNKNOWN, MEMORY)
 
 ---@class covey.Costs
 ---@field clock uv.uv_timer_t
----@field seen table<string, { cpu: number, at: integer, text: string }> by session
+---@field seen table<string, { cpu: number, at: integer, text: string }>? by session; nil before the first answer
 ---@field changed fun()
 local Costs = {}
 Costs.__index = Costs
@@ -19,16 +25,17 @@ local function memory(bytes)
   return bytes >= MIB and ("%dM"):format(bytes / MIB) or ("%dK"):format(bytes / KIB)
 end
 
---- Percent of one core between two looks; nothing at the first.
+--- Percent of one core between two looks; at the first it is not known yet.
 local function percent(now, before, at)
   local passed = before and (at - before.at) / 1e9 or 0
-  return passed > 0 and ("%d%%"):format(math.max(0, (now.cpu - before.cpu) / passed * 100 + 0.5)) or ""
+  return passed > 0 and ("%d%%"):format(math.max(0, (now.cpu - before.cpu) / passed * 100 + 0.5)) or UNKNOWN
 end
 
 function Costs:_take(stats)
   local at, seen = vim.uv.hrtime(), {}
   for id, each in pairs(stats) do
-    local text = ("%4s %5s"):format(percent(each, self.seen[id], at), memory(each.rss))
+    local cpu = label.right(percent(each, (self.seen or {})[id], at), CPU)
+    local text = cpu .. " " .. label.right(memory(each.rss), MEMORY)
     seen[id] = { cpu = each.cpu, at = at, text = text }
   end
   self.seen = seen
@@ -43,11 +50,14 @@ function Costs:_ask()
   end)
 end
 
---- What a session costs: percent of a core, and memory; empty where that is not known.
----@param id string
+--- What a session costs: percent of a core, and memory; empty where nothing runs.
+---@param session covey.Session
 ---@return string
-function Costs:of(id)
-  return self.seen[id] and self.seen[id].text or ""
+function Costs:of(session)
+  if not self.seen then
+    return session.state ~= "exited" and session.state ~= "lost" and AWAITED or ""
+  end
+  return self.seen[session.id] and self.seen[session.id].text or ""
 end
 
 function Costs:stop()
@@ -60,7 +70,7 @@ end
 ---@param changed fun()
 ---@return covey.Costs
 function M.start(changed)
-  local self = setmetatable({ seen = {}, changed = changed, clock = assert(vim.uv.new_timer()) }, Costs)
+  local self = setmetatable({ changed = changed, clock = assert(vim.uv.new_timer()) }, Costs)
   self.clock:start(
     0,
     TICK,

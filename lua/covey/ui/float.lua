@@ -78,7 +78,8 @@ end
 
 function Float:_dress()
   local options = {
-    winhighlight = "NormalFloat:CoveyNormal,FloatBorder:CoveyBorder,FloatTitle:CoveyTitle,FloatFooter:CoveyFooter",
+    winhighlight = "NormalFloat:CoveyNormal,FloatBorder:CoveyBorder,FloatTitle:CoveyTitle,FloatFooter:CoveyFooter"
+      .. ",WinBar:CoveyHeading,WinBarNC:CoveyHeading",
     winfixbuf = true,
     wrap = false,
   }

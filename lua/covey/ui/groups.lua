@@ -63,18 +63,19 @@ end
 ---@param width integer
 ---@param costs covey.Costs?
 ---@return covey.Row[]
+---@return string heading
 function M.rows(entries, width, costs)
   local sessions = {}
   for _, entry in ipairs(entries) do
     table.insert(sessions, entry.session)
   end
-  local written = require("covey.ui.roster").rows(sessions, width, nil, costs)
+  local written, heading = require("covey.ui.roster").rows(sessions, width, nil, costs)
   local rows, at = {}, 0
   for index, entry in ipairs(entries) do
     at = at + (entry.session and 1 or 0)
     rows[index] = entry.session and written[at] or head(entry)
   end
-  return rows
+  return rows, heading
 end
 
 return M

@@ -11,6 +11,7 @@ local LINKS = {
   CoveyAgent = "Type",
   CoveyCwd = "Directory",
   CoveyDim = "Comment",
+  CoveyHeading = "Comment",
   CoveyKey = "Special",
   CoveyQueued = "Number",
   CoveyStarting = "DiagnosticHint",

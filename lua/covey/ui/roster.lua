@@ -5,29 +5,40 @@ local M = {}
 
 local NAME, AGENT, CWD = { 8, 24 }, { 4, 10 }, { 10, 28 } -- cells: least and most
 local STATE = 19 -- cells: "exited (signal 9)" and a space; the age has its own
-local AGE, QUEUED, COST = 4, 3, 10 -- cells
+local AGE, COST = 4, 10 -- cells
+local MARKS = { 3, 8 } -- cells of "+12KSm": least and most
 local WITH_AGENT, WITH_CWD = 56, 96 -- a board that wide has the column
 
---- Who needs the person first: the lower, the sooner.
+--- Who needs the person first: the lower, the sooner. Who asks; who is gone and wants a decision; who is done and was
+--- not looked at; who waits for a prompt; who is busy. Settled work wants nothing.
 ---@param session covey.Session
+---@param unseen boolean
 ---@return integer
-local function rank(session)
-  local unseen = vim.list_contains(session.flags or {}, "unseen")
-  if session.state == "exited" then
-    return unseen and 2 or 8
+local function rank(session, unseen)
+  local at_rest = session.state == "exited" or session.state == "idle"
+  if at_rest and session.settled then
+    return 9
   elseif session.state == "idle" then
-    return unseen and 3 or 4
+    return unseen and 4 or 5
   end
-  return ({ blocked = 1, lost = 2, unknown = 5, starting = 6, working = 7 })[session.state] or 5
+  return ({ blocked = 1, lost = 2, exited = 3, unknown = 6, starting = 7, working = 8 })[session.state] or 6
+end
+
+--- Whether it finished and the person has not looked.
+---@param session covey.Session
+---@return boolean
+function M.unseen(session)
+  return vim.list_contains(session.flags or {}, "unseen")
 end
 
 --- Sessions by who needs the person, then by name.
 ---@param sessions covey.Session[]
+---@param held string? id of a session that stays where it was although it is being looked at
 ---@return covey.Session[]
-function M.sorted(sessions)
+function M.sorted(sessions, held)
   local result = vim.list_slice(sessions)
   table.sort(result, function(a, b)
-    local left, right = rank(a), rank(b)
+    local left, right = rank(a, M.unseen(a) or a.id == held), rank(b, M.unseen(b) or b.id == held)
     if left == right then
       return a.name == b.name and a.id < b.id or a.name < b.name
     end
@@ -78,6 +89,13 @@ local function home_relative(session)
   return vim.fn.fnamemodify(session.cwd or "", ":~")
 end
 
+--- Prompts that wait, and what was decided about it.
+local function marks(session)
+  local queued = (session.queued or 0) > 0 and ("+%d"):format(session.queued) or ""
+  local muted = vim.list_contains(session.flags or {}, "muted") and "m" or ""
+  return queued .. (session.keep and "K" or "") .. (session.settled and "S" or "") .. muted
+end
+
 --- Widths of the columns of a board `width` cells wide. `says` gets what is left.
 local function columns(sessions, width, costs)
   local function field(name)
@@ -89,6 +107,7 @@ local function columns(sessions, width, costs)
     name = widest(sessions, field("name"), width >= WITH_AGENT and NAME or { NAME[1], 14 }),
     agent = width >= WITH_AGENT and widest(sessions, field("agent"), AGENT) or 0,
     state = widest(sessions, label.state, { 8, STATE }),
+    marks = widest(sessions, marks, MARKS),
     cwd = width >= WITH_CWD and widest(sessions, home_relative, CWD) or 0,
   }
   fits.cost = costs and COST or 0
@@ -96,14 +115,8 @@ local function columns(sessions, width, costs)
   for _, column in ipairs({ "agent", "cwd", "cost" }) do
     gaps = gaps + (fits[column] > 0 and 1 or 0)
   end
-  fits.says = math.max(0, width - fits.name - fits.agent - fits.state - AGE - QUEUED - fits.cwd - fits.cost - gaps)
+  fits.says = math.max(0, width - fits.name - fits.agent - fits.state - AGE - fits.marks - fits.cwd - fits.cost - gaps)
   return fits
-end
-
-local function flags(session)
-  local queued = (session.queued or 0) > 0 and ("+%d"):format(session.queued) or ""
-  local muted = vim.list_contains(session.flags or {}, "muted") and "m" or ""
-  return queued .. (session.keep and "K" or "") .. muted
 end
 
 ---@class covey.Row
@@ -113,33 +126,54 @@ end
 --- Rows by session. A session that changed is another table, so what is cached for one is right while it lives.
 local cache = setmetatable({}, { __mode = "k" }) ---@type table<covey.Session, { key: string, row: covey.Row }>
 
-local function make(session, fits, age, cost)
-  local cells = {
-    { session.name, fits.name, "CoveyName" },
-    { session.agent, fits.agent, "CoveyAgent" },
-    { label.state(session), fits.state, require("covey.ui.highlight").state(session.state) },
-    { age, AGE, "CoveyDim" },
-    { flags(session), QUEUED, "CoveyQueued" },
-    { cost, fits.cost, "CoveyQueued" },
-    { says(session), fits.says, "CoveyDim" },
-    { home_relative(session), fits.cwd, "CoveyCwd" },
-  }
-  local text, marks = " ", {}
+--- Cells, each as wide as it is to be, side by side; those of no width are left out.
+---@param cells { [1]: string, [2]: integer, [3]: string }[]
+---@return covey.Row
+local function line(cells)
+  local text, highlights = " ", {}
   for _, cell in ipairs(cells) do
     if cell[2] > 0 then
       local first = #text
       text = text .. label.fit(cell[1], cell[2])
-      table.insert(marks, { first, #text, cell[3] })
+      table.insert(highlights, { first, #text, cell[3] })
       text = text .. " "
     end
   end
-  return { text = text, marks = marks }
+  return { text = text, marks = highlights }
+end
+
+local function make(session, fits, age, cost)
+  return line({
+    { session.name, fits.name, "CoveyName" },
+    { session.agent, fits.agent, "CoveyAgent" },
+    { label.state(session), fits.state, require("covey.ui.highlight").state(session.state) },
+    { age, AGE, "CoveyDim" },
+    { marks(session), fits.marks, "CoveyQueued" },
+    { cost, fits.cost, "CoveyQueued" },
+    { says(session), fits.says, "CoveyDim" },
+    { home_relative(session), fits.cwd, "CoveyCwd" },
+  })
+end
+
+--- What stands above the columns; "" where the board is too narrow to spend a line on it.
+local function heading(fits)
+  local cells = {
+    { "name", fits.name },
+    { "agent", fits.agent },
+    { "state", fits.state },
+    { "for", AGE },
+    { "", fits.marks },
+    { " cpu   mem", fits.cost },
+    { "last line", fits.says },
+    { "directory", fits.cwd },
+  }
+  return fits.agent > 0 and line(cells).text:gsub("%s+$", "") or ""
 end
 
 --- One session as a row: the very table of the time before, where nothing of it changed.
 local function row(session, fits, now, cost)
   local age = label.age(session.since, now)
-  local key = table.concat({ fits.name, fits.agent, fits.state, fits.says, fits.cwd, age, cost }, " ")
+  local key = table.concat({ fits.name, fits.agent, fits.state, fits.marks, fits.says, fits.cwd, age, cost }, " ")
   local cached = cache[session]
   if not cached or cached.key ~= key then
     cached = { key = key, row = make(session, fits, age, cost) }
@@ -154,11 +188,13 @@ end
 ---@param now integer? seconds since 1970
 ---@param costs covey.Costs? what each costs, where there is a column for it
 ---@return covey.Row[]
+---@return string heading
 function M.rows(sessions, width, now, costs)
   local fits = columns(sessions, width, costs)
-  return vim.tbl_map(function(session)
-    return row(session, fits, now or os.time(), costs and costs:of(session.id) or "")
+  local rows = vim.tbl_map(function(session)
+    return row(session, fits, now or os.time(), costs and costs:of(session) or "")
   end, sessions)
+  return rows, heading(fits)
 end
 
 return M
