@@ -215,7 +215,7 @@ def test_each_option_has_a_tag_and_its_default(nvim: Editor) -> None:
 
 def _as_lua(value: Any) -> str:
     if isinstance(value, list):
-        return "{ " + ", ".join(map(_as_lua, value)) + " }"
+        return "{ " + ", ".join(map(_as_lua, value)) + " }" if value else "{}"
     return f'"{value}"' if isinstance(value, str) else str(value).lower()
 
 

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 from covey import doctor, life, process, speech
 from covey.asking import addressed, in_order
-from covey.errors import NotFound
+from covey.errors import NotFound, Refused
 from covey.helper import Helper
 from covey.models import Json
 from covey.tmux import panes
@@ -58,8 +58,13 @@ async def capture(helper: Helper, name: str, *, ansi: bool = False, history: int
 
 
 async def attach(helper: Helper, name: str) -> Json:
-    """What to run in a terminal to sit in front of the session: ``argv``, and ``env`` to add to it."""
+    """What to run in a terminal to sit in front of the session: ``argv``, and ``env`` to add to it.
+
+    Refused from inside that session: it would show itself in itself without end.
+    """
     view = await addressed(helper, name)
+    if os.environ.get(process.MARK) == view.id:
+        raise Refused(f"this is inside {view.name} already")
     pane = await helper.fleet.pane(view.id)
     return {"argv": [*helper.place.wire.command(), "attach-session", "-t", pane.tmux_session], "env": {}}
 

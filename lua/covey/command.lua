@@ -25,7 +25,6 @@ local M = {}
 ---@field range? boolean Takes a range.
 ---@field count? boolean Takes a count.
 
-local STYLES = { "float", "split", "vsplit", "tab" }
 local CHOICES = { "yes", "no" }
 
 local recipe = require("covey.recipe")
@@ -79,7 +78,7 @@ M.verbs = {
   attach = {
     desc = "type into a session",
     args = { "session" },
-    keys = { style = STYLES },
+    keys = { style = require("covey.config").STYLES },
     run = function(context)
       covey().attach({ name = context.words.list[1], style = context.words.named.style }, telling())
     end,

@@ -1,6 +1,9 @@
 --- What a person may set. One literal of defaults, one list of checks; nothing in here is ever fatal.
 local M = {}
 
+--- The styles of attach.
+M.STYLES = { "float", "split", "vsplit", "tab", "popup", "tmux" }
+
 ---@class covey.Opts Everything is optional.
 ---@field python? string Interpreter of the helper; "" looks for one (|covey-python|).
 ---@field tmux? string Name or path of the tmux program.
@@ -9,7 +12,7 @@ local M = {}
 ---@field cwd? "cwd"|"root"|fun(): string Where a session starts: here, at the project's root, or what you return.
 ---@field float? covey.Size Floats of attach and prompt.
 ---@field preview? covey.Preview
----@field attach? { style?: "float"|"split"|"vsplit"|"tab" }
+---@field attach? covey.Attach
 ---@field notify? covey.Notify
 ---@field keys? table<string, table<string, string|false>> Keys inside covey's own windows; false switches one off.
 ---@field agents_dir? string Directory of your own agent profiles; "" is `$XDG_CONFIG_HOME/covey/agents`.
@@ -28,6 +31,10 @@ local M = {}
 ---@class covey.Preview: covey.Size
 ---@field interval? integer Milliseconds between two frames at least.
 
+---@class covey.Attach
+---@field style? "float"|"split"|"vsplit"|"tab"|"popup"|"tmux" Where; the last two are in the person's own tmux.
+---@field editor_keys? string[] Keys that stay the editor's while you type into an agent: what they do in normal mode.
+
 ---@class covey.Notify
 ---@field level? "debug"|"info"|"warn"|"error"|"off" Below it covey's own notices stay silent.
 ---@field events? ("opened"|"blocked"|"idle"|"exited"|"lost")[] What a session does that is worth a notice.
@@ -41,10 +48,10 @@ local defaults = {
   cwd = "cwd",
   float = { width = 0.8, height = 0.8, border = "rounded" },
   preview = { width = 0.5, height = 0.6, border = "rounded", interval = 25 },
-  attach = { style = "float" },
+  attach = { style = "float", editor_keys = {} },
   notify = { level = "warn", events = { "blocked", "exited", "lost" } },
   keys = {
-    attach = { leave = "<C-\\><C-n>", close = "q" },
+    attach = { leave = "<C-\\><C-n>", close = "q", help = "g?" },
     preview = {
       attach = "<CR>",
       insert = "i",
@@ -161,7 +168,8 @@ local checks = {
   { "preview.height", between(0.05, 1000) },
   { "preview.border", of_type("string", "table") },
   { "preview.interval", between(10, 10000) },
-  { "attach.style", one_of("float", "split", "vsplit", "tab") },
+  { "attach.style", one_of(unpack(M.STYLES)) },
+  { "attach.editor_keys", list_of(of_type("string")) },
   { "notify.level", one_of("debug", "info", "warn", "error", "off") },
   { "notify.events", list_of(one_of("opened", "blocked", "idle", "exited", "lost")) },
   { "keys.attach.*", is_key },

@@ -134,3 +134,52 @@ def test_the_title_follows_the_state(stage: Stage, nvim: Editor) -> None:
     attach(nvim)
     stage.emit("State", FIX | {"state": "working"})
     nvim.wait(lambda: "fix · standin · working" in nvim.screen())
+
+
+@pytest.mark.parametrize("style", ["float", "split", "tab"])
+def test_the_edge_says_how_to_leave_and_what_the_agent_does(stage: Stage, nvim: Editor, style: str) -> None:
+    attach(nvim, style)
+    assert "<C-\\><C-n> q detaches · g? keys" in nvim.screen()
+    stage.emit("State", FIX | {"state": "working"})
+    nvim.wait(lambda: "fix · standin · working" in nvim.screen())
+    nvim.keys("<C-\\><C-n>g?")
+    nvim.wait(lambda: "detach and close" in nvim.screen())
+
+
+def test_keys_that_are_switched_off_are_not_told(stage: Stage, nvim: Editor) -> None:
+    nvim.lua("require('covey').setup({ keys = { attach = { leave = false, help = false } } })")
+    attach(nvim, "vsplit")
+    assert " q detaches" in nvim.screen()
+    assert "keys" not in nvim.screen()
+
+
+def test_the_buffer_is_called_by_the_session(stage: Stage, nvim: Editor) -> None:
+    attach(nvim, "split")
+    assert nvim.eval("fnamemodify(bufname(), ':t')") == "fix"
+    stage.emit("Renamed", FIX | {"name": "a/b #1"})
+    nvim.wait(lambda: nvim.eval("fnamemodify(bufname(), ':t')") == "a∕b #1")
+    names = nvim.lua("return vim.tbl_map(vim.api.nvim_buf_get_name, vim.api.nvim_list_bufs())")
+    assert [name for name in names if name] == [nvim.eval("bufname()")]
+
+
+def test_an_unknown_style_is_a_sentence(stage: Stage, nvim: Editor) -> None:
+    nvim.lua("require('covey.ui.attach').open(...)", FIX, {"style": "popover"})
+    nvim.wait(lambda: "style is one of float, split, vsplit, tab, popup, tmux, not popover" in nvim.messages())
+    assert stage.asked("attach") == []
+
+
+def test_C13_keys_of_the_editor_go_through_an_agent(stage: Stage, nvim: Editor) -> None:
+    nvim.lua("require('covey').setup({ attach = { editor_keys = { '<C-h>', '<C-w>' } } })")
+    nvim.cmd("nnoremap <C-h> <Cmd>let g:pressed = get(g:, 'pressed', 0) + 1<CR>")
+    attach(nvim, "vsplit")
+    nvim.keys("<C-h>")
+    nvim.wait(lambda: nvim.eval("get(g:, 'pressed', 0)") == 1 and nvim.eval("mode()") == "t")
+    nvim.keys("<C-w>")
+    nvim.keys("p")
+    nvim.wait(lambda: nvim.eval("&buftype") == "" and nvim.eval("mode()") == "n")
+    nvim.cmd("wincmd p")
+    nvim.wait(lambda: nvim.eval("mode()") == "t")
+    nvim.keys("done")
+    nvim.wait(lambda: "done" in nvim.screen())
+    assert "^H" not in nvim.screen()
+    assert "^W" not in nvim.screen()

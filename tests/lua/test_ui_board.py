@@ -263,7 +263,7 @@ def test_attach_and_prompt_leave_the_board(stage: Stage, nvim: Editor) -> None:
     nvim.wait(lambda: len(nvim.vim.windows) == 1)
     open_board(nvim)
     nvim.keys("s")
-    nvim.wait(lambda: nvim.eval("bufname()") == f"covey://prompt/{BETA['id']}")
+    nvim.wait(lambda: nvim.eval("bufname()") == f"covey://prompt/{BETA['id']}/beta")
 
 
 def test_filter(stage: Stage, nvim: Editor) -> None:

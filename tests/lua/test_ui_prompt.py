@@ -41,7 +41,7 @@ def receipt(outcome: str, reason: str = "", act: str = "act-1") -> dict[str, Any
 
 def write(nvim: Editor, text: str, **opts: Any) -> None:
     nvim.lua("require('covey.ui.prompt').open(...)", FIX, opts)
-    assert nvim.eval("bufname()") == f"covey://prompt/{FIX['id']}"
+    assert nvim.eval("bufname()") == f"covey://prompt/{FIX['id']}/fix"
     nvim.lua("vim.api.nvim_buf_set_lines(0, 0, -1, false, vim.split(..., '\\n'))", text)
 
 
@@ -246,7 +246,7 @@ def test_the_selection_of_visual_mode_is_taken_along(stage: Stage, nvim: Editor)
     nvim.cmd("call setline(1, ['some words here'])")
     nvim.cmd("xnoremap P <Cmd>lua require('covey.ui.prompt').open(require('covey.fleet').get('fix'), {})<CR>")
     nvim.keys("wviwP")
-    nvim.wait(lambda: nvim.eval("bufname()") == f"covey://prompt/{FIX['id']}")
+    nvim.wait(lambda: nvim.eval("bufname()") == f"covey://prompt/{FIX['id']}/fix")
     assert nvim.eval("mode()") == "n"
     nvim.lua("vim.api.nvim_buf_set_lines(0, 0, -1, false, { '{selection}' })")
     nvim.wait(lambda: "words" in nvim.screen().split("{selection}")[1].splitlines()[0])
@@ -256,5 +256,5 @@ def test_opened_twice_is_one_window(stage: Stage, nvim: Editor) -> None:
     write(nvim, "text")
     nvim.cmd("wincmd p")
     nvim.lua("require('covey.ui.prompt').open(...)", FIX, {})
-    assert nvim.eval("bufname()") == f"covey://prompt/{FIX['id']}"
+    assert nvim.eval("bufname()") == f"covey://prompt/{FIX['id']}/fix"
     assert len(nvim.vim.windows) == 2

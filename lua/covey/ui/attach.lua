@@ -1,16 +1,17 @@
---- A session to type into: a real terminal on `tmux attach`, in a float, a split or a tab page. Every key but those of
---- `config.keys.attach` reaches the agent. Closing the window only detaches.
+--- A session to type into: a real terminal on `tmux attach`, in a float, a split or a tab page, or in the person's own
+--- tmux. Every key but those of `config.keys.attach` reaches the agent. Closing the window only detaches.
 local M = {}
 
 ---@class covey.AttachOpts
----@field style ("float"|"split"|"vsplit"|"tab")?
+---@field style ("float"|"split"|"vsplit"|"tab"|"popup"|"tmux")?
 
 ---@class covey.Attached
 ---@field session covey.Session
----@field opts covey.AttachOpts
+---@field style string
 ---@field buf integer
 ---@field job integer?
 ---@field typing boolean whether the person was in terminal mode when they left the window
+---@field passing boolean? whether a key is on its way to the editor; the person types on after it
 ---@field float covey.Float?
 
 local shown = {} ---@type table<string, covey.Attached>
@@ -24,16 +25,6 @@ local function window_of(view)
   return view and vim.api.nvim_buf_is_valid(view.buf) and vim.fn.win_findbuf(view.buf)[1] or nil
 end
 
-local function keys(view)
-  local function close()
-    vim.api.nvim_buf_delete(view.buf, { force = true })
-  end
-  return require("covey.ui.keys").chosen("attach", {
-    { name = "leave", mode = "t", desc = "leave terminal mode", run = "<C-\\><C-n>" },
-    { name = "close", lhs = "q", desc = "detach and close", run = close },
-  })
-end
-
 local function forget(view)
   if shown[view.session.id] == view then
     shown[view.session.id] = nil
@@ -45,6 +36,7 @@ local function in_float(view)
   view.float = require("covey.ui.float").open({
     focus = true,
     title = require("covey.ui.label").title(view.session),
+    footer = { { require("covey.ui.attach_keys").hint(), "CoveyDim" } },
     place = function()
       return { width = size.width, height = size.height, border = size.border }
     end,
@@ -109,12 +101,25 @@ local function delete_unseen(buf)
   end
 end
 
---- The title says what the agent is doing by now.
+--- Name and state of the session at the window's edge, and of the buffer: as they are by now.
+local function caption(view)
+  local label = require("covey.ui.label")
+  require("covey.ui.restore").name(view.buf, "attach", view.session)
+  if view.float then
+    return view.float:caption(label.title(view.session))
+  end
+  local hint = label.escaped(require("covey.ui.attach_keys").hint())
+  for _, win in ipairs(vim.fn.win_findbuf(view.buf)) do
+    vim.wo[win][0].winbar = ("%s%%=%%#CoveyDim#%s%%*"):format(label.bar(view.session), hint)
+  end
+end
+
 local function follow_state(view)
   return require("covey.fleet").subscribe(function(event)
     local session = require("covey.fleet").get(view.session.id)
-    if view.float and session and (event.data.id == session.id or event.event == "Fleet") then
-      view.float:caption(require("covey.ui.label").title(session))
+    if session and (event.data.id == session.id or event.event == "Fleet") then
+      view.session = session
+      caption(view)
     end
   end)
 end
@@ -126,7 +131,7 @@ local function remember_mode(view)
     vim.api.nvim_create_autocmd(event, { group = group, buffer = view.buf, callback = act })
   end
   on("WinLeave", function()
-    view.typing = vim.fn.mode() == "t"
+    view.typing = view.passing or vim.fn.mode() == "t"
   end)
   on("WinEnter", function()
     if view.typing then
@@ -152,8 +157,8 @@ local function dress(view)
   vim.bo[buf].modified = false
   vim.bo[buf].filetype = "covey-attach"
   vim.b[buf].covey_session = view.session.id
-  pcall(vim.api.nvim_buf_set_name, buf, "covey://attach/" .. view.session.id)
-  require("covey.ui.keys").set(buf, keys(view))
+  require("covey.ui.attach_keys").set(view)
+  caption(view)
 end
 
 --- A running job stops `:wqa` (E948), so clients are told to go before Neovim looks. Where it then stays after all,
@@ -181,13 +186,16 @@ function M._pause(view)
     if vim.api.nvim_buf_is_valid(view.buf) then
       vim.api.nvim_buf_delete(view.buf, { force = true })
     end
-    M.open(view.session, view.opts)
+    M.open(view.session, { style = view.style })
   end)
 end
 
-local function start(session, plan, opts)
-  local view = { session = session, opts = opts, typing = true }
-  if not open_window(view, opts.style or require("covey.config").get().attach.style) then
+local function start(session, plan, style)
+  if require("covey.ui.own_tmux").has(style) then
+    return require("covey.ui.own_tmux").open(session, plan, style)
+  end
+  local view = { session = session, style = style, typing = true }
+  if not open_window(view, style) then
     return
   end
   watch_exit()
@@ -207,11 +215,28 @@ local function go_to(id)
   return win ~= nil
 end
 
+--- The style that is wished, or what is wrong with it.
+---@return string? style
+---@return string? problem
+local function style_of(opts)
+  local style = opts and opts.style or require("covey.config").get().attach.style
+  local styles = require("covey.config").STYLES
+  if vim.tbl_contains(styles, style) then
+    return style
+  end
+  return nil, ("covey: style is one of %s, not %s"):format(table.concat(styles, ", "), tostring(style))
+end
+
 --- Attach to a session, or go to the window where it is attached already.
 ---@param session covey.Session
 ---@param opts covey.AttachOpts?
 function M.open(session, opts)
-  if go_to(session.id) or asked[session.id] then
+  local style, problem = style_of(opts)
+  if not style then
+    return require("covey.notify").warn(problem)
+  end
+  local ours = not require("covey.ui.own_tmux").has(style)
+  if asked[session.id] or (ours and go_to(session.id)) then
     return
   end
   asked[session.id] = true
@@ -220,7 +245,7 @@ function M.open(session, opts)
     if err then
       return require("covey.notify").error(err)
     end
-    start(session, plan, opts or {})
+    start(session, plan, style)
   end)
 end
 

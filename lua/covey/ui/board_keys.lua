@@ -164,11 +164,7 @@ function M.all(hands)
     hands.filter("")
   end)
   add("close", "close", hands.close)
-  add("help", "this help", function()
-    local lines = require("covey.ui.keys").lines(require("covey.ui.keys").chosen("board", keys))
-    require("covey.ui.sheet").open("board", vim.list_extend(lines, MARKS))
-  end)
-  return require("covey.ui.keys").chosen("board", keys)
+  return require("covey.ui.keys").chosen("board", keys, MARKS)
 end
 
 return M

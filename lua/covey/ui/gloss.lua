@@ -8,10 +8,6 @@ local M = {}
 local NAMESPACE = vim.api.nvim_create_namespace("covey.prompt")
 local BYTES_PER_TOKEN = 4 -- roughly, for English and code
 
-local function escaped(text)
-  return (label.line(text):gsub("%%", "%%%%"))
-end
-
 --- Mark placeholders, resolved and not, and the reason at the top.
 ---@param buf integer
 ---@param source covey.Source
@@ -41,13 +37,11 @@ end
 ---@param source covey.Source
 ---@return string a value for 'winbar'
 function M.winbar(session, text, source)
-  local group = require("covey.ui.highlight").state(session.state)
-  local state = ("%%#%s#%s%%*"):format(group, escaped(label.state(session)))
   local rendered = placeholder.render(text, source)
-  local parts = { " " .. escaped(session.name), escaped(session.agent), state, size(rendered) }
+  local parts = { label.bar(session), size(rendered) }
   local unsaved = placeholder.unsaved(rendered, source)
   if #unsaved > 0 then
-    table.insert(parts, ("%%#CoveyReason#not saved: %s%%*"):format(escaped(table.concat(unsaved, ", "))))
+    table.insert(parts, ("%%#CoveyReason#not saved: %s%%*"):format(label.escaped(table.concat(unsaved, ", "))))
   end
   return table.concat(parts, " · ")
 end

@@ -8,14 +8,25 @@ local M = {}
 ---@field desc string
 ---@field mode (string|string[])? default `n`
 
---- The keys a person chose for a window; one switched off with `false` is left out.
+local function help_for(section, keys, notes)
+  return {
+    name = "help",
+    desc = "this help",
+    run = function()
+      M.help(section, keys, notes)
+    end,
+  }
+end
+
+--- The keys a person chose for a window, and the one that shows them; one switched off with `false` is left out.
 ---@param section string
 ---@param keys covey.Key[]
+---@param notes string[]? what else is said below the keys
 ---@return covey.Key[]
-function M.chosen(section, keys)
+function M.chosen(section, keys, notes)
   local choice = require("covey.config").get().keys[section] or {}
   local result = {}
-  for _, key in ipairs(keys) do
+  for _, key in ipairs(vim.list_extend(vim.list_slice(keys), { help_for(section, result, notes) })) do
     local lhs = choice[key.name]
     if lhs == nil then
       lhs = key.lhs
@@ -48,8 +59,9 @@ end
 --- Show what the keys of a window do; `q`, `<Esc>` or `g?` closes it.
 ---@param title string
 ---@param keys covey.Key[]
-function M.help(title, keys)
-  require("covey.ui.sheet").open(title, M.lines(keys))
+---@param notes string[]? what else is said below them
+function M.help(title, keys, notes)
+  require("covey.ui.sheet").open(title, vim.list_extend(M.lines(keys), notes or {}))
 end
 
 return M

@@ -6,7 +6,6 @@ local M = {}
 ---@param view covey.View
 ---@return covey.Key[]
 function M.all(preview, view)
-  local keys
   local function close()
     if view.history then
       preview.live(view)
@@ -19,7 +18,7 @@ function M.all(preview, view)
     preview.close(view)
     require("covey.ui.attach").open(session)
   end
-  keys = {
+  return {
     { name = "close", desc = "close, or leave the history", run = close },
     { name = "attach", desc = "attach: type into the agent", run = attach },
     { name = "insert", lhs = "i", desc = "attach", run = attach },
@@ -52,15 +51,7 @@ function M.all(preview, view)
         require("covey.ui.history").open(preview, view)
       end,
     },
-    {
-      name = "help",
-      desc = "this help",
-      run = function()
-        require("covey.ui.keys").help("preview", require("covey.ui.keys").chosen("preview", keys))
-      end,
-    },
   }
-  return keys
 end
 
 return M

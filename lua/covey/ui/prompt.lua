@@ -157,13 +157,14 @@ local function heard(prompt, event)
   local session = require("covey.fleet").get(prompt.session.id)
   if session then
     prompt.session = session
+    require("covey.ui.restore").name(prompt.buf, "prompt", session)
     refresh(prompt)
   end
 end
 
 local function new_buffer(session)
   local buf = vim.api.nvim_create_buf(false, false)
-  vim.api.nvim_buf_set_name(buf, "covey://prompt/" .. session.id)
+  require("covey.ui.restore").name(buf, "prompt", session)
   vim.bo[buf].buftype = "acwrite"
   vim.bo[buf].bufhidden = "hide"
   vim.bo[buf].swapfile = false

@@ -25,7 +25,6 @@ end
 ---@param hands covey.PromptHands
 ---@return covey.Key[]
 function M.all(prompt, hands)
-  local keys
   local both = { "n", "i" }
   vim.keymap.set(both, "<Plug>(CoveyPromptSubmit)", hands.submit, { buffer = prompt.buf, desc = "submit the prompt" })
   local function by(step)
@@ -33,19 +32,11 @@ function M.all(prompt, hands)
       recall(prompt, hands, step)
     end
   end
-  keys = {
+  return require("covey.ui.keys").chosen("prompt", {
     { name = "submit", mode = both, desc = "submit the prompt", run = hands.submit },
     { name = "older", desc = "what was sent before", run = by(1) },
     { name = "newer", desc = "what was sent after, and back to the draft", run = by(-1) },
-    {
-      name = "help",
-      desc = "this help",
-      run = function()
-        require("covey.ui.keys").help("prompt", require("covey.ui.keys").chosen("prompt", keys))
-      end,
-    },
-  }
-  return require("covey.ui.keys").chosen("prompt", keys)
+  })
 end
 
 return M

@@ -31,12 +31,12 @@ end
 
 --- Fill a buffer by its name.
 ---@param buf integer
----@param name string such as `covey://prompt/ID`
+---@param name string as `M.name` gives it
 function M.read(buf, name)
   if vim.bo[buf].buftype == "terminal" then
     return
   end
-  local kind, id = name:match("^covey://(%l+)/(%w+)$")
+  local kind, id = name:match("^covey://(%l+)/(%w+)")
   if kind ~= "prompt" and kind ~= "attach" then
     return offer(buf, { "covey: nothing is kept under this name" }, function() end)
   end
@@ -51,6 +51,27 @@ function M.read(buf, name)
   offer(buf, lines, function()
     reopen(buf, kind, id)
   end)
+end
+
+--- Call a buffer by its session: a session file finds it again by the id, a person by the name that stands last.
+---@param buf integer
+---@param kind "prompt"|"attach"
+---@param session covey.Session
+function M.name(buf, kind, session)
+  local before = vim.api.nvim_buf_get_name(buf)
+  local name = ("covey://%s/%s/%s"):format(
+    kind,
+    session.id,
+    (require("covey.ui.label").line(session.name):gsub("/", "∕"))
+  )
+  if name == before or not pcall(vim.api.nvim_buf_set_name, buf, name) then
+    return
+  end
+  for _, other in ipairs(vim.api.nvim_list_bufs()) do -- Neovim keeps a buffer of the name before
+    if other ~= buf and before ~= "" and vim.api.nvim_buf_get_name(other) == before then
+      vim.api.nvim_buf_delete(other, { force = true })
+    end
+  end
 end
 
 return M

@@ -1,0 +1,64 @@
+--- Keys of an attached window: what they do, how they are told at its edge, and which of them stay the editor's.
+local M = {}
+
+local function all(view)
+  return {
+    { name = "leave", mode = "t", desc = "leave terminal mode", run = "<C-\\><C-n>" },
+    {
+      name = "close",
+      desc = "detach and close",
+      run = function()
+        vim.api.nvim_buf_delete(view.buf, { force = true })
+      end,
+    },
+  }
+end
+
+--- One line: how to get out of here, as the person has set the keys.
+---@return string
+function M.hint()
+  local key = require("covey.config").get().keys.attach
+  local out = vim.tbl_filter(function(lhs)
+    return lhs
+  end, { key.leave, key.close })
+  local help = key.help and (" · %s keys"):format(key.help) or ""
+  return #out > 0 and (" %s detaches%s "):format(table.concat(out, " "), help) or ""
+end
+
+--- Who is still here types on. (Scheduled, for Neovim looks at 'startinsert' before it waits, not while it does.)
+local function resume(view)
+  view.passing = false
+  vim.schedule(function()
+    if vim.api.nvim_get_current_buf() == view.buf then
+      vim.cmd.startinsert()
+    end
+  end)
+end
+
+--- Type a key as in normal mode, whatever the person mapped it to there; with the keys after it, where it waits for
+--- some.
+local function pass(view, lhs)
+  view.passing = true
+  vim.api.nvim_feedkeys(vim.keycode("<C-\\><C-n>"), "n", false)
+  vim.api.nvim_feedkeys(vim.keycode(lhs), "m", false)
+  vim.api.nvim_create_autocmd("SafeState", {
+    once = true,
+    callback = function()
+      resume(view)
+    end,
+  })
+end
+
+--- Map all keys of a view.
+---@param view covey.Attached
+function M.set(view)
+  local keys = require("covey.ui.keys")
+  keys.set(view.buf, keys.chosen("attach", all(view)))
+  for _, lhs in ipairs(require("covey.config").get().attach.editor_keys) do
+    vim.keymap.set("t", lhs, function()
+      pass(view, lhs)
+    end, { buffer = view.buf, nowait = true, desc = "covey: as in normal mode" })
+  end
+end
+
+return M
