@@ -43,10 +43,11 @@ async def test_W03_from_inside_the_session_it_is_refused(desk: Desk, monkeypatch
     assert await argv(desk, "two")
 
 
-async def test_W03_from_inside_a_tmux_it_nests(desk: Desk, terminal: Terminal) -> None:
+async def test_W03_from_inside_another_session_it_nests(desk: Desk) -> None:
     await desk("open", name="one", cmd=["sh", "-c", "echo in front; cat"])
-    terminal.start(["sh", "-c", f"TMUX={terminal.socket},1,0 TMUX_PANE=%0 exec covey attach one"])
-    terminal.wait_for("in front")
+    inside = f"TMUX={desk.socket},1,0 exec covey attach one"
+    await desk("open", name="two", cmd=["sh", "-c", inside])
+    await desk.shows("two", "in front")
 
 
 async def test_several_places_have_the_size_of_who_typed_last(
