@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from PIL import Image, ImageDraw, ImageFont
 
-from covey.standin import cells
+from covey import cells
 
 SIZE = 18  # pixels of the letters
 MARGIN = 8  # pixels around the screen

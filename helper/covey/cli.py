@@ -1,18 +1,22 @@
-"""``covey VERB …``: the helper's methods from a shell. Exit status: 0 done, 1 failed, 2 usage, 3 refused."""
+"""``covey VERB …``: the helper's methods from a shell. Exit status: 0 done, 1 failed, 2 usage, 3 refused.
+
+Words, paths and streams are UTF-8, whatever the locale says.
+"""
 
 from __future__ import annotations
 
-import argparse
 import asyncio
+import contextlib
 import json
 import logging
 import os
 import sys
 from collections.abc import Sequence
-from typing import Any, NoReturn
+from typing import Any, TextIO
 
-from covey import __version__, paths, render, shell
-from covey.errors import CoveyError, Usage
+from covey import paths, render, shell
+from covey.errors import CoveyError
+from covey.grammar import Told, Word, number, parse, seconds, wants_json
 
 
 class Bug(CoveyError):
@@ -24,120 +28,108 @@ class Bug(CoveyError):
         super().__init__(f"a bug: {type(error).__name__}: {error}", f"the traceback is in {paths.log_path()}")
 
 
-class Words(argparse.ArgumentParser):
-    """A parser whose errors are covey's: one sentence, status 2."""
-
-    def error(self, message: str) -> NoReturn:
-        raise Usage(message, f"see: {self.prog} --help")
-
-
-def parser() -> argparse.ArgumentParser:
-    """All verbs with their words. One table of them, so that help, shell and tests agree."""
-    top = Words(prog="covey", description="Keep a covey of coding agents alive in tmux.")
-    top.add_argument("--version", action="version", version=f"covey {__version__}")
-    verbs = top.add_subparsers(dest="verb", metavar="VERB", required=True, parser_class=Words)
-    for name, (about, words, _) in VERBS.items():
-        verb = verbs.add_parser(name, help=about, description=about[0].upper() + about[1:] + ".")
-        verb.add_argument("--json", action="store_true", help="print the answer as JSON")
-        for flags, options in words:
-            verb.add_argument(*flags, **options)
-    return top
+class Unwritten(CoveyError):
+    """The answer could not be printed; what was asked for is done."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one verb; the status is what the shell gets."""
+    if argv is None:
+        _start_in_utf8()
     words = list(sys.argv[1:] if argv is None else argv)
     for stream in filter(None, (sys.stdout, sys.stderr)):
-        stream.reconfigure(errors="surrogateescape")  # paths need not be UTF-8
-    as_json = "--json" in words[: words.index("--") if "--" in words else None]
+        stream.reconfigure(encoding="utf-8", errors="surrogateescape")  # paths need not be UTF-8
     try:
-        given, command = _parse(words)
-        run = VERBS[given.verb][2]
-        answer, status = asyncio.run(run(given, command))
-        text = "" if answer is None else _text(given, answer)
-        if sys.stdout is not None:
-            sys.stdout.write(text + "\n" if text else "")
-            sys.stdout.flush()
+        return _run(words)
     except CoveyError as error:
-        return _failed(error, as_json=as_json)
+        return _failed(error, as_json=wants_json(words))
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except KeyboardInterrupt:
         return 130
     except Exception as error:
         logging.getLogger("covey").exception("a bug in covey %s", " ".join(words[:1]))
-        return _failed(Bug(error), as_json=as_json)
+        return _failed(Bug(error), as_json=wants_json(words))
+
+
+def _start_in_utf8() -> None:
+    """Python is started again where the locale made it read words and paths as anything else."""
+    if sys.getfilesystemencoding() != "utf-8":
+        os.execv(sys.executable, [sys.executable, "-X", "utf8", *sys.orig_argv[1:]])  # noqa: S606  # it is we again
+
+
+def _run(words: list[str]) -> int:
+    try:
+        given, command = parse(VERBS, words)
+    except Told as told:
+        _say(str(told))
+        return 0
+    answer, status = asyncio.run(VERBS[given.verb][2](given, command))
+    if answer is not None:
+        _say(_json(answer) if given.json else render.answer(given.verb, answer))
     return int(status)
 
 
-def _text(given: argparse.Namespace, answer: Any) -> str:
-    return _json(answer) if given.json else render.answer(given.verb, answer)
+def _say(text: str) -> None:
+    """Print the answer. A pipe whose reader has gone is nobody's mistake, and raises ``BrokenPipeError``."""
+    try:
+        _write(sys.stdout, text)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise Unwritten(f"the answer could not be written: {error.strerror}") from None
+
+
+def _write(stream: TextIO | None, text: str) -> None:
+    """Write and flush. A stream that takes no more is let go, for Python would try once more at its end."""
+    if stream is None or not text:
+        return
+    try:
+        stream.write(text + "\n")
+        stream.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+        raise
 
 
 def _json(answer: Any) -> str:
     """JSON that is UTF-8 whatever stands in it: a path need not be, and then all that is not ASCII is escaped."""
     text = json.dumps(answer, ensure_ascii=False, indent=2)
     try:
-        text.encode(sys.stdout.encoding if sys.stdout else "utf-8")
+        text.encode()
     except UnicodeEncodeError:
         return json.dumps(answer, indent=2)
     return text
 
 
-def _parse(words: list[str]) -> tuple[argparse.Namespace, list[str]]:
-    """The words, and what follows the first ``--`` of ``open``, which is a command and nobody else's business."""
-    command: list[str] = []
-    if words[:1] in (["open"], ["ensure"], ["run"]) and "--" in words:
-        at = words.index("--")
-        words, command = words[:at], words[at + 1 :]
-    return parser().parse_args(_options_first(words)), command
-
-
-def _options_first(words: list[str]) -> list[str]:
-    """The same words with a verb's options before its other words, for argparse wants those in one piece."""
-    if not words or words[0] not in VERBS:
-        return words
-    takes_value = {flag for flags, how in VERBS[words[0]][1] for flag in flags if how.get("action") != "store_true"}
-    options, others = [], []
-    rest = iter(words[1:])
-    for word in rest:
-        if word == "--":
-            others += [word, *rest]
-        elif word.startswith("-") and word != "-" and " " not in word and "\n" not in word:
-            options.append(word)
-            options += [value for value in [next(rest, None) if word in takes_value else None] if value is not None]
-        else:
-            others.append(word)
-    if "--" in others:
-        others.remove("--")
-    return [words[0], *options, *(["--"] if others else []), *others]
-
-
 def _failed(error: CoveyError, *, as_json: bool) -> int:
-    if as_json:
-        sys.stdout.write(json.dumps({"error": error.to_json()}, ensure_ascii=False) + "\n")
     hint = f" ({error.hint})" if error.hint else ""
-    sys.stderr.write(f"covey: {error.message}{hint}\n")
+    for stream, text in (
+        (sys.stdout, _json({"error": error.to_json()}) if as_json else ""),
+        (sys.stderr, f"covey: {error.message}{hint}"),
+    ):
+        with contextlib.suppress(OSError):
+            _write(stream, text)
     return error.exit_code
 
 
-NAME: Any = (["name"], {"metavar": "NAME", "help": "a session's name or id"})
-TIMEOUT: Any = (
+NAME: Word = (["name"], {"metavar": "NAME", "help": "a session's name or id"})
+TIMEOUT: Word = (
     ["--timeout"],
-    {"type": float, "default": shell.SEND_TIMEOUT, "metavar": "S", "help": "seconds to wait"},
+    {"type": seconds, "default": shell.SEND_TIMEOUT, "metavar": "S", "help": "seconds to wait"},
 )
 
 
-def _flag(name: str, about: str) -> Any:
+def _flag(name: str, about: str) -> Word:
     return ([name], {"action": "store_true", "help": about})
 
 
-OPEN: Any = [
+NAMES: Word = (["names"], {"nargs": "*", "metavar": "NAME", "help": "only these sessions"})
+OPEN: list[Word] = [
     (["name"], {"nargs": "?", "metavar": "NAME", "help": "its name; one is made from the agent's where none is given"}),
     (["--agent"], {"metavar": "A", "help": "a profile's name (see `covey agents`)"}),
     (["--cwd"], {"metavar": "DIR", "help": "where it starts"}),
-    (["--prompt"], {"metavar": "TEXT", "help": "its first prompt"}),
+    (["--prompt"], {"metavar": "TEXT", "help": "its first prompt; - reads standard input"}),
     (
         ["--env"],
         {"action": "append", "metavar": "K=V", "help": "a variable; V may be env:NAME, file:PATH or cmd:COMMAND"},
@@ -148,7 +140,7 @@ OPEN: Any = [
     *((["--" + name.replace("_", "-")], {"metavar": "X", "help": about}) for name, about in shell.OPTIONS.items()),
     TIMEOUT,
 ]
-VERBS: dict[str, tuple[str, list[Any], Any]] = {
+VERBS: dict[str, tuple[str, list[Word], Any]] = {
     "open": ("open a session, or find the one of that name; -- CMD… runs any command", OPEN, shell.open_session),
     "ensure": ("the same as open", OPEN, shell.open_session),
     "run": ("open a session for one task; it is settled when the agent has finished", OPEN, shell.open_session),
@@ -172,7 +164,10 @@ VERBS: dict[str, tuple[str, list[Any], Any]] = {
     ),
     "broadcast": (
         "send one prompt to several sessions",
-        [(["--text"], {"required": True}), (["names"], {"nargs": "+", "metavar": "NAME"})],
+        [
+            (["--text"], {"required": True, "metavar": "TEXT", "help": "the prompt; - reads standard input"}),
+            (["names"], {"nargs": "+", "metavar": "NAME", "help": "sessions' names or ids"}),
+        ],
         shell.broadcast,
     ),
     "respawn": (
@@ -182,18 +177,30 @@ VERBS: dict[str, tuple[str, list[Any], Any]] = {
     ),
     "restore": (
         "list the sessions a tmux server took along; make them again",
-        [(["names"], {"nargs": "*", "metavar": "NAME"}), _flag("--yes", "do it")],
-        shell.plain("restore", "names", "yes"),
+        [NAMES, _flag("--yes", "do it")],
+        shell.plain("restore", "names", "yes", failed=shell.any_error),
     ),
     "rename": (
         "give a session another name",
         [NAME, (["new"], {"metavar": "NEW", "help": "the new name"})],
         shell.plain("rename", "name", "new"),
     ),
-    "kill": ("end a session and prove it", [NAME, _flag("--force", "also the one this command runs in")], shell.kill),
-    "reap": ("show what may be ended and why; end it", [_flag("--yes", "do it")], shell.plain("reap", "yes")),
+    "kill": (
+        "end a session and prove it",
+        [NAME, _flag("--force", "also the one this command runs in")],
+        shell.plain("kill", "name", "force", failed=shell.survivors),
+    ),
+    "reap": (
+        "show what may be ended and why; end it",
+        [_flag("--yes", "do it")],
+        shell.plain("reap", "yes", failed=shell.left),
+    ),
     "reset": ("start a session's agent anew, its conversation forgotten", [NAME], shell.plain("reset", "name")),
-    "delete": ("end a session and forget what was sent to it", [NAME], shell.plain("delete", "name")),
+    "delete": (
+        "end a session and forget what was sent to it",
+        [NAME],
+        shell.plain("delete", "name", failed=shell.survivors),
+    ),
     "keep": ("keep a session from every sweep", [NAME, _flag("--off", "no longer")], shell.keep),
     "settle": ("say that a session's work is done", [NAME], shell.plain("settle", "name")),
     "interrupt": ("interrupt what the agent is doing", [NAME], shell.plain("interrupt", "name")),
@@ -205,12 +212,15 @@ VERBS: dict[str, tuple[str, list[Any], Any]] = {
     "queue": ("show what waits to be sent to a session", [NAME], shell.plain("queue", "name")),
     "edit": (
         "replace the text of a prompt that was not typed yet",
-        [(["act"], {"metavar": "ID"}), (["text"], {"metavar": "TEXT"})],
-        shell.plain("edit", "act", "text"),
+        [
+            (["act"], {"metavar": "ID", "help": "the prompt's id, see `covey queue`"}),
+            (["text"], {"metavar": "TEXT", "help": "its new text; - reads standard input"}),
+        ],
+        shell.edit,
     ),
     "cancel": (
         "take back a prompt that was not typed yet",
-        [(["act"], {"metavar": "ID"})],
+        [(["act"], {"metavar": "ID|NAME", "help": "the prompt's id, or the session where it alone waits"})],
         shell.plain("cancel", "act"),
     ),
     "capture": (
@@ -218,7 +228,7 @@ VERBS: dict[str, tuple[str, list[Any], Any]] = {
         [
             NAME,
             _flag("--ansi", "with its colours"),
-            (["--history"], {"type": int, "default": 0, "metavar": "N", "help": "and N lines above"}),
+            (["--history"], {"type": number, "default": 0, "metavar": "N", "help": "and N lines above"}),
         ],
         shell.plain("capture", "name", "ansi", "history"),
     ),
@@ -226,10 +236,10 @@ VERBS: dict[str, tuple[str, list[Any], Any]] = {
     "explain": (
         "say by which rule a state was concluded",
         [
-            (["name"], {"nargs": "?", "metavar": "NAME"}),
+            (["name"], {"nargs": "?", "metavar": "NAME", "help": "a session's name or id"}),
             (["--file"], {"metavar": "SCREEN", "help": "a captured screen instead"}),
-            (["--agent"], {"metavar": "A"}),
-            (["--title"], {"metavar": "T"}),
+            (["--agent"], {"metavar": "A", "help": "by the rules of that agent"}),
+            (["--title"], {"metavar": "T", "help": "the title of its terminal"}),
             (["--screens"], {"metavar": "DIR", "help": "score a directory of labelled screens"}),
         ],
         shell.explain_state,
@@ -242,21 +252,17 @@ VERBS: dict[str, tuple[str, list[Any], Any]] = {
         ],
         shell.log,
     ),
-    "stats": (
-        "show what sessions cost",
-        [(["names"], {"nargs": "*", "metavar": "NAME"})],
-        shell.plain("stats", "names"),
-    ),
+    "stats": ("show what sessions cost", [NAMES], shell.plain("stats", "names")),
     "agents": (
         "list the agents covey knows and finds; test NAME rehearses one against a model of covey's own",
         [
-            (["act"], {"nargs": "?", "choices": ["test"], "metavar": "test"}),
+            (["act"], {"nargs": "?", "choices": ["test"], "metavar": "test", "help": "rehearse that agent"}),
             (["name"], {"nargs": "?", "metavar": "NAME", "help": "an agent's name"}),
         ],
         shell.list_agents,
     ),
-    "doctor": ("check this machine", [], shell.plain("doctor")),
-    "selftest": ("open, prompt, read and end a stand-in agent", [], shell.plain("selftest")),
+    "doctor": ("check this machine", [], shell.plain("doctor", failed=shell.unwell)),
+    "selftest": ("open, prompt, read and end a stand-in agent", [], shell.plain("selftest", failed=shell.unwell)),
 }
 
 if __name__ == "__main__":

@@ -80,10 +80,13 @@ async def _agent(profile: Profile) -> Json:
 async def report(helper: Helper) -> Json:
     """Everything health wants to know, section by section; nothing in it fails the others."""
     wire = helper.place.wire
+    packages, tmux = {name: _installed(name) for name in PACKAGES}, await _tmux(helper)
+    problems = [*helper.settings.problems, *helper.catalog.problems]
     return {
+        "ok": tmux["ok"] and all(packages.values()) and not problems,
         "covey": {"version": __version__, "python": sys.executable, "python_version": sys.version.split()[0]},
-        "packages": {name: _installed(name) for name in PACKAGES},
-        "tmux": await _tmux(helper),
+        "packages": packages,
+        "tmux": tmux,
         "paths": {
             "state": str(paths.state_dir()),
             "runtime": str(paths.runtime_dir()),
@@ -92,7 +95,7 @@ async def report(helper: Helper) -> Json:
             "log": str(paths.log_path()),
         },
         "fleet": {"sessions": len(helper.fleet.views), "connected": wire.connected},
-        "problems": [*helper.settings.problems, *helper.catalog.problems],
+        "problems": problems,
         "agents": await agents(helper.catalog),
     }
 
@@ -176,7 +179,11 @@ async def selftest(call: Callable[..., Awaitable[Any]]) -> Json:
         with contextlib.suppress(CoveyError):
             killed = await call("kill", name=name)
             checks.append({"name": "kill", "ok": not killed["survivors"], "note": ""})
-    return {"ms": round((sent - began) * 1000, 1), "checks": checks}
+    return {
+        "ok": all(each["ok"] for each in checks),
+        "ms": round((sent - began) * 1000, 1),
+        "checks": checks,
+    }
 
 
 async def _shows(call: Callable[..., Awaitable[Any]], name: str, text: str) -> Json:

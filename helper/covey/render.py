@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+from covey.cells import width
 from covey.models import Json
 
 
@@ -24,9 +25,11 @@ def shown(text: str) -> str:
 def table(rows: Sequence[Sequence[str]]) -> str:
     """Columns as wide as they need to be; the last one runs on."""
     rows = [[shown(cell) for cell in row] for row in rows]
-    widths = [max(len(row[at]) for row in rows) for at in range(len(rows[0]) - 1)] if rows else []
+    columns = [max(width(row[at]) for row in rows) for at in range(len(rows[0]) - 1)] if rows else []
     return "\n".join(
-        "  ".join([*(cell.ljust(width) for cell, width in zip(row, widths, strict=False)), row[-1]]).rstrip()
+        "  ".join(
+            [*(cell + " " * (column - width(cell)) for cell, column in zip(row, columns, strict=False)), row[-1]]
+        ).rstrip()
         for row in rows
     )
 
@@ -62,7 +65,8 @@ def _sessions(sessions: list[Json]) -> str:
 
 def _session(session: Json) -> str:
     where = shown(session["cwd"])
-    line = f"{session['name']} ({session['id']}): {session['agent']}, {state(session)}, in {where}"
+    marks = [word for word, mark in (("kept", "keep"), ("settled", "settled")) if session[mark]]
+    line = f"{session['name']} ({session['id']}): {session['agent']}, {', '.join([state(session), *marks])}, in {where}"
     more = [_receipt(session["receipt"])] if session.get("receipt") else []
     return "\n".join([line, *more, *([session["note"]] if "note" in session else [])])
 
@@ -154,6 +158,11 @@ def _doctor(value: Json) -> str:
     return "\n".join(lines)
 
 
+def _selftest(value: Json) -> str:
+    checks = [["ok" if check["ok"] else "FAIL", check["name"], check["note"]] for check in value["checks"]]
+    return f"{'all is well' if value['ok'] else 'not all is well'}, {value['ms']:.0f} ms\n{table(checks)}"
+
+
 def _stats(value: Json) -> str:
     rows = [["SESSION", "CPU s", "MEMORY MiB", "PROCESSES"]]
     rows += [[v["name"], f"{v['cpu']:.1f}", f"{v['rss'] / 2**20:.0f}", str(v["count"])] for v in value.values()]
@@ -162,7 +171,7 @@ def _stats(value: Json) -> str:
 
 FORMS: dict[str, Callable[[Any], str]] = {
     "list": _sessions,
-    "restore": _sessions,
+    "restore": lambda value: _sessions(value) if value else "nothing was lost",
     "open": _session,
     "ensure": _session,
     "run": _session,
@@ -185,6 +194,7 @@ FORMS: dict[str, Callable[[Any], str]] = {
     "queue": _queue,
     "agents": _agents,
     "doctor": _doctor,
+    "selftest": _selftest,
     "stats": _stats,
     "interrupt": lambda value: f"{value['name']}: interrupted",
     "answer": lambda value: f"{value['name']}: {value['chosen']}",

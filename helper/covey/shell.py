@@ -42,14 +42,35 @@ async def _with_helper(work: Callable[[Call], Awaitable[tuple[Any, int]]]) -> tu
         await front.close()
 
 
-def plain(method: str, *names: str) -> Any:
-    """A verb that is one method, its parameters the words of those names."""
+def survivors(answer: Json) -> bool:
+    """Whether something of a session would not end."""
+    return bool(answer["survivors"])
+
+
+def left(answer: Json) -> bool:
+    """Whether something was to be ended and would not."""
+    return bool(answer["left"])
+
+
+def any_error(answers: list[Json]) -> bool:
+    """Whether one of several sessions answered with an error."""
+    return any("error" in each for each in answers)
+
+
+def unwell(answer: Json) -> bool:
+    """Whether what was examined is not as it should be."""
+    return not answer["ok"]
+
+
+def plain(method: str, *names: str, failed: Callable[[Any], bool] = lambda _answer: False) -> Any:
+    """A verb that is one method, its parameters the words of those names; by ``failed`` an answer is status 1."""
 
     async def run(given: argparse.Namespace, _command: list[str]) -> tuple[Any, int]:
         params = {name: getattr(given, name) for name in names if getattr(given, name) is not None}
 
         async def work(call: Call) -> tuple[Any, int]:
-            return await call(method, **params), 0
+            answer = await call(method, **params)
+            return answer, int(failed(answer))
 
         return await _with_helper(work)
 
@@ -62,7 +83,7 @@ async def open_session(given: argparse.Namespace, command: list[str]) -> tuple[A
         "agent": given.agent or "",
         "cwd": given.cwd or _here(),
         "cmd": command,
-        "prompt": given.prompt or "",
+        "prompt": _text(given.prompt or ""),
         "env": dict(_pair(word) for word in given.env or ()),
         "unset": given.unset or [],
         "on_exit": given.on_exit,
@@ -89,7 +110,7 @@ def _pair(word: str) -> tuple[str, str]:
 
 
 async def send(given: argparse.Namespace, _command: list[str]) -> tuple[Any, int]:
-    text = _standard_input() if given.text in (None, "-") else given.text
+    text = _text("-" if given.text is None else given.text)
     options = {"submit": not given.no_submit, "when": given.when or ""}
     options |= {"force": given.force, "raw": given.raw, "as_file": given.as_file}
 
@@ -115,11 +136,16 @@ def _here() -> str:
         raise Refused("the directory this shell is in is no more", "give --cwd DIR") from None
 
 
-def _standard_input() -> str:
-    """What is piped in; bytes that are no UTF-8 go through as what they are, to be taken out and counted."""
+def _text(word: str) -> str:
+    """A text as given; ``-`` is what is piped in. Bytes that are no UTF-8 go through, to be taken out and counted."""
+    if word != "-":
+        return word
     if sys.stdin is None:
         raise Usage("there is no standard input to read the prompt from", "give it as TEXT")
-    return sys.stdin.buffer.read().decode("utf-8", "surrogateescape")
+    try:
+        return sys.stdin.buffer.read().decode("utf-8", "surrogateescape")
+    except OSError as error:
+        raise Usage(f"standard input cannot be read: {error.strerror}", "give the prompt as TEXT") from None
 
 
 async def _see_through(call: Call, receipt: Json, seconds: float, *, patient: bool = False) -> Json:
@@ -138,9 +164,20 @@ def _status(receipt: Json) -> int:
     return 0 if outcome in SENT else 3 if outcome in REFUSED else 1
 
 
-async def broadcast(given: argparse.Namespace, _command: list[str]) -> tuple[Any, int]:
+async def edit(given: argparse.Namespace, _command: list[str]) -> tuple[Any, int]:
+    text = _text(given.text)
+
     async def work(call: Call) -> tuple[Any, int]:
-        receipts = await call("broadcast", names=given.names, text=given.text)
+        return await call("edit", act=given.act, text=text), 0
+
+    return await _with_helper(work)
+
+
+async def broadcast(given: argparse.Namespace, _command: list[str]) -> tuple[Any, int]:
+    text = _text(given.text)
+
+    async def work(call: Call) -> tuple[Any, int]:
+        receipts = await call("broadcast", names=given.names, text=text)
         return receipts, max(map(_status, receipts), default=0)
 
     return await _with_helper(work)
@@ -172,14 +209,6 @@ async def log(given: argparse.Namespace, _command: list[str]) -> tuple[Any, int]
 
     async def work(call: Call) -> tuple[Any, int]:
         return (await call("purge") if given.purge else await call("log", name=given.name)), 0
-
-    return await _with_helper(work)
-
-
-async def kill(given: argparse.Namespace, _command: list[str]) -> tuple[Any, int]:
-    async def work(call: Call) -> tuple[Any, int]:
-        killed = await call("kill", name=given.name, force=given.force)
-        return killed, 1 if killed["survivors"] else 0
 
     return await _with_helper(work)
 

@@ -19,10 +19,17 @@ INNER = {"wait", "idle", "purge", "rehearse"}  # parts of `send --wait`, `log --
 
 @pytest.fixture
 def covey(world):
-    def run(*words, stdin=""):
+    def run(*words, stdin="", **env):
         argv = [sys.executable, "-m", "covey.cli", *words]
         return subprocess.run(
-            argv, env=world.env, cwd=world.home, input=stdin, capture_output=True, text=True, timeout=60, check=False
+            argv,
+            env=world.env | env,
+            cwd=world.home,
+            input=stdin,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
         )
 
     return run
@@ -63,7 +70,16 @@ def test_a_command_behind_two_dashes_is_nobodys_business(covey, world):
     [
         (["get", "nobody"], 1, "no session 'nobody'"),
         (["kill", "nobody"], 1, "no session 'nobody'"),
-        (["frob"], 2, "frob"),
+        ([], 2, "wants a verb"),
+        (["frob"], 2, "there is no verb 'frob'"),
+        (["lst"], 2, "did you mean list?"),
+        (["list", "x"], 2, "list has no use for 'x'"),
+        (["get", "x", "--frob"], 2, "get has no option --frob"),
+        (["send", "x", "-hello"], 2, "put -- before"),
+        (["send", "x", "hi", "--act"], 2, "--act wants a value"),
+        (["send", "x", "hi", "--timeout", "nan"], 2, "'nan'"),
+        (["send", "x", "hi", "--timeout", "-1"], 2, "'-1'"),
+        (["capture", "x", "--history", "-5"], 2, "'-5'"),
         (["get"], 2, "NAME"),
         (["open", "x", "--agent", "nosuch"], 2, "nosuch"),
         (["open", "x", "--env", "NOVALUE"], 2, "NAME=VALUE"),
@@ -80,6 +96,50 @@ def test_a_mistake_is_one_sentence_and_a_status(covey, words, status, says):
     assert "Traceback" not in done.stderr
     as_json = covey(*words[:1], "--json", *words[1:])
     assert (as_json.returncode, "error" in json.loads(as_json.stdout)) == (status, True)
+
+
+@pytest.mark.parametrize("env", [{"LC_ALL": "C", "PYTHONUTF8": "0"}, {"PYTHONIOENCODING": "ascii"}])
+def test_words_and_answers_are_utf8_whatever_the_locale_says(covey, world, env):
+    cwd = world.tmp / "verzeichnis ä"
+    cwd.mkdir()
+    assert covey("open", "ü 你", "--agent", "standin", "--cwd", str(cwd), **env).returncode == 0
+    receipt = json.loads(covey("send", "ü 你", "tä😀xt", "--json", **env).stdout)
+    assert (receipt["outcome"], receipt["bytes"]) == ("submitted", len("tä😀xt".encode()))
+    assert "> tä😀xt" in covey("capture", "ü 你", **env).stdout
+    assert "ü 你" in covey("list", **env).stdout
+    assert "no session 'ö'" in covey("get", "ö", **env).stderr
+
+
+@pytest.mark.parametrize("words", ["list", "list --json", "--help"])
+def test_an_answer_that_cannot_be_written_is_a_sentence(world, words):
+    command = f"{shlex.quote(sys.executable)} -m covey.cli {words} > /dev/full"
+    done = subprocess.run(command, shell=True, env=world.env, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr) == (1, "covey: the answer could not be written: No space left on device\n")
+
+
+def test_a_prompt_comes_from_a_pipe_wherever_a_text_stands(covey):
+    opened = json.loads(covey("open", "one", "--agent", "standin", "--prompt", "-", "--json", stdin="to open").stdout)
+    assert (opened["receipt"]["outcome"], opened["receipt"]["bytes"]) == ("submitted", len("to open"))
+    (receipt,) = json.loads(covey("broadcast", "one", "--text", "-", "--json", stdin="to all").stdout)
+    assert (receipt["outcome"], receipt["bytes"]) == ("submitted", len("to all"))
+
+
+def test_verbs_answer_to_what_the_editor_calls_them(covey):
+    covey("open", "one", "--agent", "shell")
+    assert covey("name", "one", "two").stdout.startswith("two (")
+    assert "covey needs" in covey("health").stdout
+    assert covey("keep", "two").stdout.count("kept") == 1
+
+
+def test_the_selftest_says_what_it_saw(covey):
+    done = covey("selftest")
+    assert (done.returncode, done.stdout.startswith("all is well, "), "FAIL" in done.stdout) == (0, True, False)
+
+
+def test_columns_stand_below_each_other_whatever_a_name_holds(covey):
+    covey("open", "你😀", "--agent", "shell")
+    head, row = covey("list").stdout.splitlines()
+    assert head.index("AGENT") == row.index("shell") + len("你😀")  # each takes two cells
 
 
 def test_a_refused_prompt_has_a_status_of_its_own(covey):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from covey.standin.cells import is_joined
+from covey.cells import is_joined
 
 PASTE_LINES, PASTE_CHARS = 3, 800  # a longer paste is shown as one line
 

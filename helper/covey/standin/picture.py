@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from covey.standin import cells
+from covey import cells
 from covey.standin.agent import Agent
 from covey.standin.worker import FRAME, Work
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
-from covey.standin import answers, cells
+from covey import cells
+from covey.standin import answers
 from covey.standin.dialog import Dialog, permission
 from covey.standin.options import Options
 
