@@ -5,15 +5,18 @@ from __future__ import annotations
 import asyncio
 import inspect
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import cache
 from typing import Any
 
-from covey import __version__, life, paths, process, verbs
+from covey import __version__, kinds, life, paths, process, verbs
 from covey.errors import CoveyError, Usage
 from covey.helper import Helper
 from covey.models import Json
 
 SWEEP_DEADLINE = 8.0  # seconds; the host's own watchdog ends it after 10
+HELLO = {"pid": int, "cwd": str, "config": Mapping[str, Any]}
+CONFIG = {"tmux": str, "agents_dirs": list[str], "log_level": str, "preview_interval": float}
 log = logging.getLogger("covey")
 
 
@@ -32,9 +35,11 @@ class Front:
 
     async def hello(self, params: Json) -> Json:
         """Start the helper for this caller. ``pid`` makes a living editor the owner of what it opens."""
-        owner = process.identify(int(params["pid"])) if params.get("pid") else None
+        kinds.check("hello", HELLO, params)
         config = params.get("config") or {}
-        _open_log(str(config.get("log_level") or "warn"))
+        kinds.check("the configuration", CONFIG, config)
+        owner = process.identify(params["pid"]) if params.get("pid") else None
+        _open_log(config.get("log_level") or "warn")
         self._helper = Helper(self._emit, config, owner)
         await self._helper.start()
         if owner and any(view.owner not in (None, owner) for view in self._helper.fleet.views.values()):
@@ -45,15 +50,8 @@ class Front:
 
     async def call(self, method: str, params: Json | None = None) -> Any:
         """One method by name. Raises ``CoveyError`` for what a person can act on; anything else is a bug."""
-        run = verbs.METHODS.get(method)
-        if run is None:
-            raise Usage(f"there is no method {method!r}", f"methods: {', '.join(sorted(verbs.METHODS))}")
         given = params or {}
-        try:
-            inspect.signature(run).bind(self.helper, **given)
-        except TypeError as error:
-            raise Usage(f"{method}: {error}") from None
-        return await run(self.helper, **given)
+        return await understood(method, given)(self.helper, **given)
 
     async def bye(self, _params: Json) -> None:
         """The exit sweep of the editor that leaves: end what its policy says, release the rest.
@@ -71,6 +69,26 @@ class Front:
         """Leave. Sessions are untouched."""
         if self._helper is not None:
             await self._helper.close()
+
+
+def understood(method: str, given: Json) -> verbs.Method:
+    """The method of that name, once it is sure that it takes what is given. Raises ``Usage``."""
+    run = verbs.METHODS.get(method)
+    if run is None:
+        raise Usage(f"there is no method {method!r}", f"methods: {', '.join(sorted(verbs.METHODS))}")
+    signature = _signature(run)
+    try:
+        signature.bind(None, **given)
+    except TypeError as error:
+        raise Usage(f"{method}: {error}") from None
+    kinds.check(method, {name: each.annotation for name, each in signature.parameters.items()}, given)
+    return run
+
+
+@cache
+def _signature(run: verbs.Method) -> inspect.Signature:
+    """What a method takes, its annotations as types."""
+    return inspect.signature(run, eval_str=True)
 
 
 def _open_log(level: str) -> None:

@@ -9,17 +9,14 @@ import shutil
 import sys
 import time
 import uuid
-from typing import TYPE_CHECKING, Any
+from collections.abc import Awaitable, Callable
+from typing import Any
 
 from covey import __version__, paths
 from covey.agents import Catalog, Profile
 from covey.errors import CoveyError
+from covey.helper import Helper
 from covey.models import Json
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-
-    from covey.helper import Helper
 
 PROBE_DEADLINE = 2.0  # seconds a program may take to print its version
 PROBE_MOST = 4096  # bytes of its output that are looked at

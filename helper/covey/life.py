@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import os
 from collections.abc import Mapping
 from typing import Any
@@ -89,11 +90,12 @@ async def _first_prompt(helper: Helper, view: Session, text: str, act: str, *, m
     return await queue_prompt(helper, view, text, act, {"submit": True})
 
 
-async def run(helper: Helper, agent: str = "", prompt: str = "", **more: Any) -> Json:
+@functools.wraps(open_session, assigned=())  # it takes what open takes
+async def run(helper: Helper, **given: Any) -> Json:
     """A session for one task: opened, prompted, and settled by itself once its agent has finished."""
-    if not prompt:
+    if not given.get("prompt"):
         raise Usage("run wants a prompt", "give prompt=…")
-    return await open_session(helper, agent=agent, prompt=prompt, once=True, **more)
+    return await open_session(helper, **{**given, "once": True})
 
 
 async def rename(helper: Helper, name: str, new: str) -> Json:
