@@ -20,6 +20,13 @@ if TYPE_CHECKING:
     from world import World
 
 
+def standin_that(world: World, *lines: str) -> None:
+    """From the next helper on the profile of the stand-in says these lines, too."""
+    folder = world.config / "covey" / "agents"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "standin.toml").write_text("\n".join(['name = "standin"', 'like = "standin"', *lines, ""]))
+
+
 class Desk:
     """``await desk("open", name="x")`` calls a method; ``events`` holds what was emitted."""
 

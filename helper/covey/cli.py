@@ -119,6 +119,11 @@ TIMEOUT: Word = (
     {"type": seconds, "default": shell.SEND_TIMEOUT, "metavar": "S", "help": "seconds to wait"},
 )
 
+WHEN: Word = (
+    ["--when"],
+    {"choices": ["now", "idle", "ask"], "help": "while the agent works: type at once, when it is idle, or ask"},
+)
+
 
 def _flag(name: str, about: str) -> Word:
     return ([name], {"action": "store_true", "help": about})
@@ -155,7 +160,7 @@ VERBS: dict[str, tuple[str, list[Word], Any]] = {
             _flag("--force", "type although a draft or no composer is seen"),
             _flag("--raw", "allow a text that the agent takes as a command"),
             _flag("--as-file", "put it in a private file and send a reference to that"),
-            (["--when"], {"choices": ["now", "idle"], "help": "type at once, or when the agent is idle"}),
+            WHEN,
             (["--wait"], {"choices": ["submitted", "idle"], "help": "do not answer before"}),
             (["--act"], {"metavar": "ID", "help": "an id of your own: the same id is never sent twice"}),
             TIMEOUT,
@@ -211,10 +216,11 @@ VERBS: dict[str, tuple[str, list[Word], Any]] = {
     ),
     "queue": ("show what waits to be sent to a session", [NAME], shell.plain("queue", "name")),
     "edit": (
-        "replace the text of a prompt that was not typed yet",
+        "replace the text of a prompt that was not typed yet, or say when it goes",
         [
             (["act"], {"metavar": "ID", "help": "the prompt's id, see `covey queue`"}),
-            (["text"], {"metavar": "TEXT", "help": "its new text; - reads standard input"}),
+            (["text"], {"nargs": "?", "metavar": "TEXT", "help": "its new text; - reads standard input"}),
+            WHEN,
         ],
         shell.edit,
     ),

@@ -19,7 +19,7 @@ from covey.lane import Lane
 from covey.models import Json, Outcome, Pane, Receipt
 from covey.outbox import LOST_TYPER, Outbox
 from covey.place import Place
-from covey.prompt import SHELLS, Draft, Result
+from covey.prompt import SHELLS, Draft, Result, occasion
 from covey.tickets import Ticket
 from covey.tmux import panes
 from covey.watch import Eyes
@@ -189,7 +189,7 @@ class Courier:
             canonical=lambda: asyncio.to_thread(processes.canonical, pane.pid),
             shell=self._shell,
             submit=options.get("submit", True),
-            when=options.get("when") or ("now" if profile.queues_itself else "idle"),
+            when=occasion(options.get("when", ""), profile, ""),
             force=options.get("force", False),
             draft=_draft(ticket),
         )

@@ -44,6 +44,7 @@ class Helper:
         me = process.identify(os.getpid())
         assert me is not None
         self.owner = owner
+        self.when = str(config.get("when") or "")  # what an editor says of prompts that nobody says more of
         self.store = Store(paths.store_path())
         self.settings = settings.read(paths.config_dir() / "config.toml")
         server = self.store.get("server") or {}

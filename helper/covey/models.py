@@ -230,7 +230,10 @@ class Session:
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """What became of one send. ``bytes`` is what was (or would be) typed, ``stripped`` what was taken out of it."""
+    """What became of one send. ``bytes`` is what was (or would be) typed, ``stripped`` what was taken out of it.
+
+    ``asks``: it is held until the agent is idle, and whoever sent it may say what he wants instead.
+    """
 
     id: str
     session: str
@@ -239,6 +242,7 @@ class Receipt:
     reason: str = ""
     bytes: int = 0
     stripped: int = 0
+    asks: bool = False
 
     def to_json(self) -> Json:
         return {
@@ -249,4 +253,5 @@ class Receipt:
             "reason": self.reason,
             "bytes": self.bytes,
             "stripped": self.stripped,
+            **({"asks": True} if self.asks else {}),
         }

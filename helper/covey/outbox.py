@@ -67,13 +67,23 @@ class Outbox:
             raise Usage(f"The act id {act_id} was used before for something else", "Mint a new id for each act.")
         return receipt(found)
 
-    def edit(self, act_id: str, text: str) -> Receipt:
-        """Replace the text of an act that nobody has begun to type; raises ``Refused`` for any other."""
+    def edit(self, act_id: str, text: str | None = None, *, when: str | None = None) -> Receipt:
+        """Replace the text of an act that nobody has begun to type, or its occasion, which ends a hold.
+
+        Raises ``Refused`` for any other.
+        """
         with self.store.transaction() as db:
             done = db.execute(
-                "UPDATE tickets SET text = ? WHERE act = ? AND outcome IN ('queued', 'held') AND typer IS NULL",
-                (pack(text), act_id),
+                "UPDATE tickets SET text = coalesce(?, text) WHERE act = ? AND outcome IN ('queued', 'held')"
+                " AND typer IS NULL",
+                (None if text is None else pack(text), act_id),
             ).rowcount
+            if done and when is not None:
+                db.execute(
+                    "UPDATE tickets SET options = json_set(options, '$.when', ?), outcome = 'queued', reason = ''"
+                    " WHERE act = ?",
+                    (when, act_id),
+                )
             found = _by_act(db, act_id)
         if not done:
             raise _too_late(found)
@@ -225,6 +235,13 @@ class Outbox:
             "SELECT * FROM tickets WHERE session = ? AND outcome IN ('queued', 'held') ORDER BY row", (session,)
         )
         return [ticket(row) for row in found]
+
+    def waiting(self) -> list[Receipt]:
+        """Give the receipts of all that is ``pending``, for whatever session."""
+        return [
+            receipt(row)
+            for row in self.store.rows("SELECT * FROM tickets WHERE outcome IN ('queued', 'held') ORDER BY row")
+        ]
 
     def left(self, session: str) -> list[Ticket]:
         """Give what a session that is over was never given, oldest first."""

@@ -9,6 +9,7 @@ from pathlib import Path
 from covey.agents import Profile
 from covey.errors import Refused
 from covey.models import Outcome, Verdict
+from covey.tickets import ASKS
 
 MAX_BYTES = 1 << 20  # a prompt typed by keyboard; more goes by a file and a reference
 CANONICAL_LINE = 4095  # bytes a line-buffered terminal keeps of one line (n_tty(4)); the rest is lost in silence
@@ -129,6 +130,16 @@ class Result:
     draft: Draft | None = None
 
 
+def occasion(given: str, profile: Profile, configured: str) -> str:
+    """When a prompt is typed: as its sender says, else the profile, else the configuration, else what the agent bears.
+
+    ``ask`` is a question only where the agent does not queue by itself what it is given while it works.
+    """
+    when = given or profile.when or configured
+    usual = "now" if profile.queues_itself else "idle"
+    return usual if not when or (when == "ask" and profile.queues_itself) else when
+
+
 def obstacle(verdict: Verdict, composer: str | None, profile: Profile, *, when: str) -> Result | None:
     """Why a prompt may not be typed now, from what the session shows; None when it may. The first that fits."""
     reasons: tuple[tuple[bool, Outcome, str], ...] = (
@@ -136,6 +147,7 @@ def obstacle(verdict: Verdict, composer: str | None, profile: Profile, *, when: 
         (verdict.state == "blocked", "held", f"it waits for a decision: {verdict.excerpt}"),
         (verdict.state == "starting", "held", STARTING),
         (verdict.state == "working" and when == "idle", "held", WORKING),
+        (verdict.state == "working" and when == "ask", "held", ASKS),
         (profile.has_composer and composer is None, "held", "no composer is on the screen"),
         (bool(composer), "held", "a half-typed draft is in the composer"),
     )

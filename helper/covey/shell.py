@@ -117,6 +117,8 @@ async def send(given: argparse.Namespace, _command: list[str]) -> tuple[Any, int
     async def work(call: Call) -> tuple[Any, int]:
         params = {"act": given.act} if given.act else {}
         receipt = await call("send", name=given.name, text=text, wait=given.timeout, **options, **params)
+        if receipt.get("asks") and _is_terminal():
+            receipt = await _ask(call, receipt)
         if receipt["outcome"] not in FINAL:
             patient = given.wait is not None
             receipt = await _see_through(call, receipt, given.timeout, patient=patient)
@@ -127,6 +129,27 @@ async def send(given: argparse.Namespace, _command: list[str]) -> tuple[Any, int
         return receipt, status or int(given.wait is not None and receipt["outcome"] in ("queued", "held"))
 
     return await _with_helper(work)
+
+
+def _is_terminal() -> bool:
+    """Whether a person can be asked."""
+    return all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stderr))
+
+
+async def _ask(call: Call, receipt: Json) -> Json:
+    """Have the person say what becomes of a prompt for an agent that works; no answer leaves it held."""
+    question = f"{receipt['name']} is working: send now, when idle, or not at all? [now/idle/no] "
+    while True:
+        sys.stderr.write(question)
+        sys.stderr.flush()
+        said = await asyncio.to_thread(sys.stdin.readline)
+        word = said.strip().lower()
+        if word in ("now", "idle"):
+            return await call("edit", act=receipt["id"], when=word)  # type: ignore[no-any-return]
+        if word == "no":
+            return await call("cancel", act=receipt["id"])  # type: ignore[no-any-return]
+        if not said:
+            return receipt
 
 
 def _here() -> str:
@@ -165,10 +188,10 @@ def _status(receipt: Json) -> int:
 
 
 async def edit(given: argparse.Namespace, _command: list[str]) -> tuple[Any, int]:
-    text = _text(given.text)
+    text = None if given.text is None else _text(given.text)
 
     async def work(call: Call) -> tuple[Any, int]:
-        return await call("edit", act=given.act, text=text), 0
+        return await call("edit", act=given.act, text=text, when=given.when), 0
 
     return await _with_helper(work)
 

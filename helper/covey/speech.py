@@ -10,8 +10,9 @@ from dataclasses import asdict, replace
 
 from covey import prompt
 from covey.agents import Profile
+from covey.agents.check import WHEN
 from covey.asking import addressed, one_of
-from covey.errors import Refused, Usage
+from covey.errors import NotFound, Refused, Usage
 from covey.helper import Helper
 from covey.models import FINAL, Json, Receipt, Session
 
@@ -37,16 +38,23 @@ async def send(
 ) -> Json:
     """Deliver a prompt exactly once. The answer is its receipt once it is final or held, or after ``wait`` seconds.
 
+    ``when`` the agent works: ``now``, when it is ``idle``, or ``ask``, by a receipt that ``asks`` (see ``edit``).
     ``as_file`` puts the text into a private file that goes with the session, and sends a reference to it.
     """
     view = await addressed(helper, name)
-    options = {"submit": submit, "when": one_of("when", when, ("", "now", "idle")), "force": force, "raw": raw}
+    options = {"submit": submit, "when": one_of("when", when, ("", *WHEN)), "force": force, "raw": raw}
     receipt = await queue_prompt(helper, view, text, minted(act), options, as_file=as_file)
     if view.settled and receipt.outcome != "refused":
         await helper.keeper.change(view.id, settled=False)  # there is work again
     if receipt.outcome not in FINAL:
         receipt = await helper.settled(receipt.id, patience=wait)
-    return receipt.to_json()
+    return told(helper, receipt)
+
+
+def told(helper: Helper, receipt: Receipt) -> Json:
+    """A receipt with the name of its session, for who sees several."""
+    view = helper.fleet.views.get(receipt.session)
+    return {**receipt.to_json(), "name": view.name if view else ""}
 
 
 async def queue_prompt(
@@ -62,6 +70,8 @@ async def queue_prompt(
     except Refused as error:
         reason = f"{error.message}; {error.hint}" if error.hint else error.message
         return Receipt(act, view.id, view.epoch, "refused", reason, prompt.size(clean.text), clean.stripped)
+    when = prompt.occasion(options.get("when", ""), profile, helper.when)
+    options = {**options, "when": when}
     return await helper.fleet.session(view.id).take(act, view.epoch, typed.text, options, stripped=typed.stripped)
 
 
@@ -88,10 +98,18 @@ async def _referred(helper: Helper, view: Session, clean: prompt.Clean, act: str
     return replace(clean, text=words)
 
 
-async def broadcast(helper: Helper, names: list[str], text: str) -> list[Json]:
-    """One prompt to several sessions, once to each; a receipt each, in that order. One bad name: none is sent."""
-    meant = list(dict.fromkeys([(await addressed(helper, name)).id for name in names]))
-    return list(await asyncio.gather(*(send(helper, session, text) for session in meant)))
+async def broadcast(helper: Helper, names: list[str], text: str, acts: list[str] | None = None) -> list[Json]:
+    """One prompt to several sessions, once to each; a receipt each, in that order. One bad name: none is sent.
+
+    ``acts``: an id for each of the names.
+    """
+    given = acts or [""] * len(names)
+    if len(given) != len(names):
+        raise Usage("a broadcast wants as many ids as names")
+    meant: dict[str, str] = {}
+    for name, act in zip(names, given, strict=True):
+        meant.setdefault((await addressed(helper, name)).id, act)
+    return list(await asyncio.gather(*(send(helper, session, text, act=act) for session, act in meant.items())))
 
 
 async def interrupt(helper: Helper, name: str) -> Json:
@@ -108,7 +126,7 @@ async def answer(helper: Helper, name: str, choice: str) -> Json:
 
 async def wait(helper: Helper, act: str, seconds: float = SEND_PATIENCE) -> Json:
     """The receipt of an act once it is final, or as it stands after ``seconds``."""
-    return (await helper.settled(act, patience=seconds, until=FINAL)).to_json()
+    return told(helper, await helper.settled(act, patience=seconds, until=FINAL))
 
 
 async def idle(helper: Helper, name: str, seconds: float = FINISH_PATIENCE) -> Json:
@@ -133,16 +151,39 @@ async def queue(helper: Helper, name: str) -> list[Json]:
     return [{key: value for key, value in asdict(ticket).items() if key in wanted} for ticket in waiting]
 
 
-async def edit(helper: Helper, act: str, text: str) -> Json:
-    """Replace the text of a prompt that nobody has begun to type, by the same rules as ``send``."""
+async def edit(helper: Helper, act: str, text: str | None = None, when: str | None = None) -> Json:
+    """Replace the text of a prompt that nobody has begun to type, by the same rules as ``send``, or when it goes."""
     known = await asyncio.to_thread(helper.outbox.ticket, act)
     view = await addressed(helper, known.session)
-    profile = helper.eyes.profile(view.agent)
-    typed = prompt.typed(prompt.sanitise(text), profile, raw=known.options.get("raw", False))
-    return (await asyncio.to_thread(helper.outbox.edit, act, typed.text)).to_json()
+    if text is not None:
+        profile = helper.eyes.profile(view.agent)
+        text = prompt.typed(prompt.sanitise(text), profile, raw=known.options.get("raw", False)).text
+    if when is not None:
+        one_of("when", when, WHEN)
+    receipt = await asyncio.to_thread(helper.outbox.edit, act, text, when=when)
+    helper.fleet.session(view.id).kick()
+    return told(helper, receipt)
 
 
 async def cancel(helper: Helper, act: str) -> Json:
-    receipt = await asyncio.to_thread(helper.outbox.cancel, act)
+    """Take back a prompt that nobody has begun to type: by its id, or by the session for which it alone waits."""
+    try:
+        receipt = await asyncio.to_thread(helper.outbox.cancel, act)
+    except NotFound:
+        receipt = await asyncio.to_thread(helper.outbox.cancel, await _only_one(helper, act))
     helper.receipt(receipt)
-    return receipt.to_json()
+    return told(helper, receipt)
+
+
+async def _only_one(helper: Helper, name: str) -> str:
+    """The id of the prompt that waits for a session, if it is a single one."""
+    try:
+        view = await addressed(helper, name)
+    except NotFound:
+        raise NotFound(f"{name!r} is neither a prompt nor a session", "ids of prompts: covey queue NAME") from None
+    waiting = [each.act for each in await asyncio.to_thread(helper.outbox.pending, view.id) if each.typer is None]
+    if not waiting:
+        raise Refused(f"no prompt waits for {view.name}")
+    if len(waiting) > 1:
+        raise Usage(f"{len(waiting)} prompts wait for {view.name}: {', '.join(waiting)}", "cancel one by its id")
+    return waiting[0]

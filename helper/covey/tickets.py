@@ -11,6 +11,8 @@ from covey.models import Identity, Json, Outcome, Receipt
 if TYPE_CHECKING:
     import sqlite3
 
+ASKS = "the agent is working: send it now, when it is idle, or not at all?"  # the reason of a hold that is a question
+
 
 @dataclass(frozen=True, slots=True)
 class Ticket:
@@ -63,4 +65,5 @@ def receipt(row: sqlite3.Row) -> Receipt:
         reason=row["reason"],
         bytes=len(row["text"]),
         stripped=row["stripped"],
+        asks=(row["outcome"], row["reason"]) == ("held", ASKS),
     )

@@ -37,7 +37,8 @@ async def snapshot(helper: Helper) -> Json:
 
 def tell_all(helper: Helper) -> Json:
     """What was last seen of the whole fleet, as event and as answer."""
-    data = {"sessions": [view.to_json() for view in in_order(helper)], "receipts": []}
+    waiting = [speech.told(helper, receipt) for receipt in helper.outbox.waiting()]
+    data = {"sessions": [view.to_json() for view in in_order(helper)], "receipts": waiting}
     helper.emit("Fleet", "", data)
     return data
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from covey.models import FINAL
-from desk import Desk
+from desk import Desk, standin_that
 from waiting import PATIENCE
 
 if TYPE_CHECKING:
@@ -75,9 +75,7 @@ class Host:
 @pytest.fixture
 async def desk(world: World) -> AsyncIterator[Desk]:
     """A helper that knows an agent which wants a pause before Enter."""
-    folder = world.config / "covey" / "agents"
-    folder.mkdir(parents=True)
-    (folder / "slow.toml").write_text(f'name = "standin"\nlike = "standin"\nenter_delay = {ENTER_DELAY}\n')
+    standin_that(world, f"enter_delay = {ENTER_DELAY}")
     here = await Desk(world).start()
     yield here
     await here.close()

@@ -14,6 +14,7 @@ from covey import prompt
 from covey.agents.profile import ComposerRule, Profile
 from covey.errors import Refused
 from covey.models import Verdict
+from covey.tickets import ASKS
 
 COMPOSER = ComposerRule("box", *(re.compile(each) for each in ("❯ ?", "─", "─")))
 AGENT = Profile(
@@ -109,6 +110,8 @@ def test_who_reads_no_file_is_given_none_and_no_such_hint(words):
         (held("blocked", None), ("held", "it waits for a decision: the question")),
         (held("working"), None),
         (held("working", when="idle"), ("held", "the agent is working")),
+        (held("working", when="ask"), ("held", ASKS)),
+        (held("idle", when="ask"), None),
         (held("idle", None), ("held", "no composer is on the screen")),
         (held("idle", "half a"), ("held", "a half-typed draft is in the composer")),
         (held("idle", None, profile=BARE), None),
@@ -116,6 +119,27 @@ def test_who_reads_no_file_is_given_none_and_no_such_hint(words):
 )
 def test_what_stands_in_the_way(found, wanted):
     assert found == wanted
+
+
+@pytest.mark.parametrize(
+    ("given", "profile", "configured", "queues_itself", "when"),
+    [
+        ("", "", "", True, "now"),
+        ("", "", "", False, "idle"),
+        ("", "", "ask", False, "ask"),
+        ("", "", "ask", True, "now"),
+        ("", "idle", "ask", True, "idle"),
+        ("", "ask", "now", False, "ask"),
+        ("now", "idle", "ask", False, "now"),
+        ("ask", "now", "", False, "ask"),
+        ("ask", "idle", "", True, "now"),
+    ],
+)
+def test_when_is_said_by_the_sender_the_profile_the_configuration_or_the_agent(
+    given, profile, configured, queues_itself, when
+):
+    agent = replace(AGENT, queues_itself=queues_itself, when=profile)
+    assert prompt.occasion(given, agent, configured) == when
 
 
 def test_an_enter_taken_as_a_line_feed_leaves_the_draft_the_same():

@@ -47,6 +47,7 @@ MAX_FILE = 65_536  # bytes
 
 RAIL = r"^[\s│]*[─━╌▔_]{3,}"
 ACTS = ("refuse", "space")
+WHEN = ("now", "idle", "ask")
 
 Table: TypeAlias = Mapping[str, Any]
 Known: TypeAlias = Callable[[str], Profile | None]
@@ -146,6 +147,7 @@ _PROFILE: Mapping[str, Reader] = {
     "enter_schedule": list_of(seconds),
     "paste_limit": count,
     "queues_itself": flag,
+    "when": one_of(WHEN),
     "takes_prompt_argv": flag,
     "reference": string,
     "leading": table_of(one_of(ACTS)),

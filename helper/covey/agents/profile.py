@@ -146,6 +146,7 @@ class Profile:
     ``spare`` names commands of shared daemons: one in a session of its own outlives ours.
     ``leading`` and ``trailing`` say what a first or last character does to a prompt: ``refuse`` (it would not be
     sent as text) or ``space`` (put a blank before or behind it); ``words`` are whole prompts that end the agent.
+    ``when`` prompts are typed where nobody says: ``now``, ``idle`` or ``ask``; '' leaves it to others.
     """
 
     name: str
@@ -171,6 +172,7 @@ class Profile:
     enter_schedule: tuple[float, ...] = (0.5, 1.0, 2.0)
     paste_limit: int = 1_048_576
     queues_itself: bool = False
+    when: str = ""
     takes_prompt_argv: bool = False
     reference: str = ""
     leading: Mapping[str, str] = field(default_factory=dict)
