@@ -80,6 +80,7 @@ class Helper:
         self._subscribed: Control | None = None
         self._loop: asyncio.Task[None] | None = None
         self._news: dict[str, asyncio.Event] = {}
+        self._followed: dict[str, Receipt] = {}  # of acts that were asked of us, and wait
         self._errands: set[asyncio.Task[Any]] = set()
 
     # News
@@ -127,12 +128,34 @@ class Helper:
                 await self.keeper.change(view.id, conversation=found)
                 return
 
+    def follow(self, receipt: Receipt) -> None:
+        """From now on say what becomes of this act, also where another helper settles it."""
+        self._followed[receipt.id] = receipt
+        if receipt.outcome in FINAL:
+            self._followed.pop(receipt.id)
+
+    async def _catch_up(self) -> None:
+        """Say what others made of the acts that are followed; that one is being typed is no news."""
+        if self._followed:
+            for receipt in await asyncio.to_thread(self.outbox.receipts, tuple(self._followed)):
+                if receipt.outcome != "queued" and receipt != self._followed.get(receipt.id):
+                    self.receipt(receipt)
+
+    def name_of(self, session: str) -> str:
+        """The session's name, also after its end; '' where nothing is known of it any more."""
+        if view := self.fleet.views.get(session):
+            return view.name
+        record = self.store.session(session)
+        return record.spec.name if record else ""
+
     def receipt(self, receipt: Receipt) -> None:
         """Say what became of a send, and wake whoever waits for it."""
+        if receipt.id in self._followed:
+            self.follow(receipt)
         view = self.fleet.views.get(receipt.session)
         if view and receipt.outcome == "submitted" and not view.conversation:
             self._errand(self._learn_conversation(view))
-        self.emit("Receipt", receipt.session, {**receipt.to_json(), "name": view.name if view else ""})
+        self.emit("Receipt", receipt.session, {**receipt.to_json(), "name": self.name_of(receipt.session)})
         if waiting := self._news.get(receipt.id):
             waiting.set()
 
@@ -202,6 +225,7 @@ class Helper:
                 await self._follow()
                 await self._wait()
                 await self.fleet.refresh()
+                await self._catch_up()
                 self._looked = asyncio.get_running_loop().time()
             except CoveyError as error:
                 log.warning("looking failed: %s", error.message)

@@ -15,7 +15,7 @@ from covey.helper import Helper
 from covey.keeper import Request
 from covey.models import Identity, Json, Receipt, Session
 from covey.reaper import Decision
-from covey.speech import minted, queue_prompt
+from covey.speech import fallen, minted, queue_prompt
 from covey.tmux import panes
 
 RESTORE_AT_ONCE = 4  # sessions that are made again side by side
@@ -125,9 +125,10 @@ async def respawn(
     helper: Helper, name: str, *, fresh: bool = False, force: bool = False, environ: Environ = None
 ) -> Json:
     await helper.fleet.refresh()
-    view = await helper.keeper.respawn(name, environ or os.environ, fresh=fresh, force=force)
+    async with fallen(helper, helper.fleet.find(name).id) as unsent:
+        view = await helper.keeper.respawn(name, environ or os.environ, fresh=fresh, force=force)
     helper.revival.started(view.id)
-    return view.to_json()
+    return {**view.to_json(), "unsent": unsent}
 
 
 async def restore(helper: Helper, *, names: list[str] | None = None, yes: bool = False, environ: Environ = None) -> Any:
@@ -162,22 +163,21 @@ async def kill(helper: Helper, name: str, *, force: bool = False) -> Json:
     view = helper.fleet.find(name)
     if os.environ.get(process.MARK) == view.id and not force:
         raise Refused(f"{view.name} is the session that this command runs in", "kill it from outside, or use --force")
-    ended = await helper.keeper.kill(view.id)
+    async with fallen(helper, view.id) as unsent:
+        ended = await helper.keeper.kill(view.id)
     return {
         "id": view.id,
         "name": view.name,
         "ended": [each.pid for each in ended.ended],
         "survivors": [f"{each.pid} {each.command}" for each in ended.survivors],
         "left": [f"{each.pid} {each.command}" for each in ended.left],
+        "unsent": unsent,
     }
 
 
 async def reset(helper: Helper, name: str, *, environ: Environ = None) -> Json:
     """The agent is ended and its conversation forgotten: it starts anew, under the same id and name."""
-    await helper.fleet.refresh()
-    view = await helper.keeper.respawn(name, environ or os.environ, fresh=True, force=True)
-    helper.revival.started(view.id)
-    return view.to_json()
+    return await respawn(helper, name, fresh=True, force=True, environ=environ)
 
 
 async def delete(helper: Helper, name: str) -> Json:

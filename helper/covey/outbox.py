@@ -12,7 +12,8 @@ import json
 import time
 from typing import TYPE_CHECKING
 
-from covey.errors import NotFound, Refused, Usage
+from covey.errors import Refused, Usage
+from covey.ledger import Ledger, only
 from covey.models import FINAL, Identity, Json, Outcome, Receipt, now, stamp
 from covey.store import DAY_S
 from covey.tickets import Ticket, pack, receipt, ticket
@@ -28,11 +29,11 @@ REAPED = "the session was reaped before this was typed"
 ENDED = "the session ended before this was seen to be taken"
 
 
-class Outbox:
+class Outbox(Ledger):
     """The tickets in ``store``; ``me`` is the process that types when ``typing`` is called."""
 
     def __init__(self, store: Store, me: Identity) -> None:
-        self.store = store
+        super().__init__(store)
         self.me = me
 
     # Into the line
@@ -212,58 +213,7 @@ class Outbox:
                 _settle(db, found["row"], outcome, reason)
             return [receipt(_by_row(db, found["row"])) for found in waiting]
 
-    # Looking
-
-    def receipt(self, act_id: str) -> Receipt:
-        """Raises ``NotFound`` for an act that was never taken in."""
-        return receipt(_only(self.store.rows("SELECT * FROM tickets WHERE act = ?", (act_id,)), act_id))
-
-    def ticket(self, act_id: str) -> Ticket:
-        """Raises ``NotFound`` for an act that was never taken in."""
-        return ticket(_only(self.store.rows("SELECT * FROM tickets WHERE act = ?", (act_id,)), act_id))
-
-    def head(self, session: str) -> Ticket | None:
-        """Give the first of ``pending``; a held one has the ``draft`` of ``set_down`` in its options, if it has one."""
-        found = self.store.rows(
-            "SELECT * FROM tickets WHERE session = ? AND outcome IN ('queued', 'held') ORDER BY row LIMIT 1", (session,)
-        )
-        return ticket(found[0]) if found else None
-
-    def pending(self, session: str) -> list[Ticket]:
-        """Give what is queued, held or being typed, in order."""
-        found = self.store.rows(
-            "SELECT * FROM tickets WHERE session = ? AND outcome IN ('queued', 'held') ORDER BY row", (session,)
-        )
-        return [ticket(row) for row in found]
-
-    def waiting(self) -> list[Receipt]:
-        """Give the receipts of all that is ``pending``, for whatever session."""
-        return [
-            receipt(row)
-            for row in self.store.rows("SELECT * FROM tickets WHERE outcome IN ('queued', 'held') ORDER BY row")
-        ]
-
-    def left(self, session: str) -> list[Ticket]:
-        """Give what a session that is over was never given, oldest first."""
-        found = self.store.rows(
-            "SELECT * FROM tickets WHERE session = ? AND outcome = 'undelivered' ORDER BY row", (session,)
-        )
-        return [ticket(row) for row in found]
-
-    def spoken(self, session: str) -> bool:
-        """Whether anything that was typed into the session may have reached its agent."""
-        found = self.store.rows(
-            "SELECT 1 FROM tickets WHERE session = ? AND outcome IN ('submitted', 'pasted', 'unconfirmed') LIMIT 1",
-            (session,),
-        )
-        return bool(found)
-
-    def counts(self) -> dict[str, int]:
-        """Give the length of ``pending`` for every session where it is not 0."""
-        found = self.store.rows(
-            "SELECT session, COUNT(*) AS waiting FROM tickets WHERE outcome IN ('queued', 'held') GROUP BY session"
-        )
-        return {row["session"]: row["waiting"] for row in found}
+    # Forgetting
 
     def forget(self, session: str) -> None:
         """Remove all that was ever sent to a session, and its log."""
@@ -287,17 +237,11 @@ def _settle(db: sqlite3.Connection, row: int, outcome: Outcome, reason: str) -> 
 
 
 def _by_act(db: sqlite3.Connection, act_id: str) -> sqlite3.Row:
-    return _only(db.execute("SELECT * FROM tickets WHERE act = ?", (act_id,)).fetchall(), act_id)
+    return only(db.execute("SELECT * FROM tickets WHERE act = ?", (act_id,)).fetchall(), act_id)
 
 
 def _by_row(db: sqlite3.Connection, row: int) -> sqlite3.Row:
-    return _only(db.execute("SELECT * FROM tickets WHERE row = ?", (row,)).fetchall(), str(row))
-
-
-def _only(found: list[sqlite3.Row], wanted: str) -> sqlite3.Row:
-    if not found:
-        raise NotFound(f"No act {wanted} is known", "Acts are forgotten 30 days after they are settled.")
-    return found[0]
+    return only(db.execute("SELECT * FROM tickets WHERE row = ?", (row,)).fetchall(), str(row))
 
 
 def _too_late(found: sqlite3.Row) -> Refused:

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import re
 import uuid
+from collections.abc import AsyncIterator
 from dataclasses import asdict, replace
 
 from covey import prompt
@@ -20,6 +21,7 @@ SEND_PATIENCE = 75.0  # seconds until a send answers with the receipt as it stan
 FINISH_PATIENCE = 6 * 3600.0  # seconds to wait for an agent to finish
 IDLE_LOOK = 0.05  # seconds between looks while somebody waits for an agent to finish
 ACT = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}")
+UNSENT = frozenset({"dropped", "undelivered", "unconfirmed", "failed"})
 ENDED = frozenset({"idle", "blocked", "exited", "lost"})
 
 
@@ -53,8 +55,17 @@ async def send(
 
 def told(helper: Helper, receipt: Receipt) -> Json:
     """A receipt with the name of its session, for who sees several."""
-    view = helper.fleet.views.get(receipt.session)
-    return {**receipt.to_json(), "name": view.name if view else ""}
+    return {**receipt.to_json(), "name": helper.name_of(receipt.session)}
+
+
+@contextlib.asynccontextmanager
+async def fallen(helper: Helper, session: str) -> AsyncIterator[list[Json]]:
+    """Around what ends an agent: the list has, afterwards, the receipts of the prompts that went with it."""
+    waiting = tuple(each.act for each in await asyncio.to_thread(helper.outbox.pending, session))
+    lost: list[Json] = []
+    yield lost
+    receipts = await asyncio.to_thread(helper.outbox.receipts, waiting)
+    lost += [told(helper, each) for each in receipts if each.outcome in UNSENT]
 
 
 async def queue_prompt(
@@ -72,7 +83,9 @@ async def queue_prompt(
         return Receipt(act, view.id, view.epoch, "refused", reason, prompt.size(clean.text), clean.stripped)
     when = prompt.occasion(options.get("when", ""), profile, helper.when)
     options = {**options, "when": when}
-    return await helper.fleet.session(view.id).take(act, view.epoch, typed.text, options, stripped=typed.stripped)
+    receipt = await helper.fleet.session(view.id).take(act, view.epoch, typed.text, options, stripped=typed.stripped)
+    helper.follow(receipt)
+    return receipt
 
 
 def _is_there(view: Session) -> None:

@@ -12,13 +12,14 @@ local M = {}
 ---@field line1 integer
 ---@field line2 integer
 
----@alias covey.Kind "session"|"agent"|"directory"|"prompt"|"free"|string[] What a word may be.
+---@alias covey.Kind "session"|"agent"|"directory"|"prompt"|"act"|"waiting"|"free"|string[] What a word may be.
 
 ---@class covey.Command
 ---@field desc string
 ---@field run fun(context: covey.Context): string? A sentence if the words are wrong.
 ---@field args? covey.Kind[] Kinds of the words in order.
 ---@field keys? table<string, covey.Kind> Kinds of `name=value`.
+---@field options? table<string, true|string[]> What may stand before all words: `++flag`, `++key=value`.
 ---@field raw? integer How many words are read; the rest is text as it was typed.
 ---@field text? covey.Kind What that text may be.
 ---@field bang? string What the bang does.
@@ -26,17 +27,13 @@ local M = {}
 ---@field count? boolean Takes a count.
 
 local CHOICES = { "yes", "no" }
+local SENDING = { raw = true, force = true, file = true, when = { "now", "idle", "ask" } }
 
 local recipe = require("covey.recipe")
 local telling, named = recipe.telling, recipe.named
 
 local function covey()
   return require("covey")
-end
-
---- How a receipt reads; what went wrong is a notice already.
-local function told_receipt(receipt)
-  return require("covey.notify").receipt(receipt) and {} or report.receipt(receipt)
 end
 
 --- The text of a sending verb: its words, else the range.
@@ -52,8 +49,13 @@ end
 
 --- `:Covey send`: a prompt of the library, else the words as they are, else the range.
 local function send(context)
-  local name, typed = words.head(context.args)
+  local given, rest, wrong = words.options(context.args, SENDING)
+  if wrong then
+    return wrong
+  end
+  local name, typed = words.head(rest)
   local opts = { name = name ~= "" and name or nil, submit = not context.bang, template = template_of(typed) }
+  opts.raw, opts.force, opts.as_file, opts.when = given.raw, given.force, given.file, given.when
   if opts.template then
     opts.selection = context.range > 0 and require("covey.context").range(context) or nil
   else
@@ -62,7 +64,7 @@ local function send(context)
   if opts.text == "" then
     return "nothing to send: :Covey send NAME TEXT, or with a range"
   end
-  covey().send(opts, telling(told_receipt))
+  covey().send(opts)
 end
 
 ---@type table<string, covey.Command>
@@ -86,6 +88,7 @@ M.verbs = {
   send = {
     desc = "send a prompt",
     args = { "session" },
+    options = SENDING,
     raw = 1,
     text = "prompt",
     range = true,
@@ -99,7 +102,7 @@ M.verbs = {
     run = function(context)
       local given = context.words.list
       local text = context.range > 0 and require("covey.context").range(context) or nil
-      covey().paste({ name = given[1], text = text, register = given[2] }, telling(told_receipt))
+      covey().paste({ name = given[1], text = text, register = given[2] })
     end,
   },
   broadcast = {
@@ -111,7 +114,7 @@ M.verbs = {
       if text == "" then
         return "nothing to send: :Covey broadcast TEXT, or with a range"
       end
-      recipe.act("broadcast", { text = text })
+      covey().broadcast({ text = text })
     end,
   },
   prompt = {
@@ -165,6 +168,7 @@ M.verbs = {
   queue = named("prompts that wait", "queue"),
   edit = {
     desc = "replace the text of a prompt that waits",
+    args = { "act" },
     raw = 1,
     run = function(context)
       local act, text = words.head(context.args)
@@ -176,12 +180,12 @@ M.verbs = {
   },
   cancel = {
     desc = "take back a prompt",
-    args = { "free" },
+    args = { "waiting" },
     run = function(context)
       if not context.words.list[1] then
-        return "say which: :Covey cancel ID; :Covey queue lists them"
+        return "say which: :Covey cancel NAME, or ID; :Covey queue lists them"
       end
-      recipe.act("cancel", { act = context.words.list[1] })
+      covey().cancel({ act = context.words.list[1] }, require("covey.sending").teller)
     end,
   },
   log = named("what was done with a session", "log"),

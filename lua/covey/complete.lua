@@ -19,6 +19,10 @@ local function values(kind, lead)
     return kind
   elseif kind == "session" then
     return vim.tbl_map(words.quote, session_names())
+  elseif kind == "act" then
+    return require("covey.receipts").waiting()
+  elseif kind == "waiting" then
+    return vim.list_extend(values("session", lead), values("act", lead))
   elseif kind == "agent" then
     return require("covey.agents").names()
   elseif kind == "prompt" then
@@ -55,7 +59,12 @@ end
 ---@param lead string
 ---@return string[]
 local function arguments(command, before, lead)
-  local given = words.sort((words.split(before)), command.keys or {})
+  local options = command.options or {}
+  local _, rest = words.options(before, options)
+  if vim.startswith(lead, "++") and not rest:find("%S") then
+    return starting_with(lead, words.spelled(options))
+  end
+  local given = words.sort((words.split(rest)), command.keys or {})
   local key, value = lead:match("^([%a_]+)=(.*)$")
   if given.argv then
     return {}

@@ -22,6 +22,7 @@ M.STYLES = { "float", "split", "vsplit", "tab", "popup", "tmux" }
 ---@field picker? "auto"|"select"|"snacks"|"telescope"|"fzf-lua" What a session is chosen with.
 ---@field log_level? "debug"|"info"|"warn"|"error"
 ---@field history_limit? integer Lines of scrollback that tmux keeps for a session.
+---@field when? ""|"now"|"idle"|"ask" When prompts go to an agent that works (|covey-when|); "" leaves it to the agent.
 
 ---@class covey.Size
 ---@field width? number Columns, or a share of the editor when 1 or less.
@@ -100,6 +101,7 @@ local defaults = {
   picker = "auto",
   log_level = "info",
   history_limit = 10000,
+  when = "",
 }
 
 ---@alias covey.Check fun(value: any): string? What was expected instead, or nil.
@@ -183,6 +185,7 @@ local checks = {
   { "picker", one_of("auto", "select", "snacks", "telescope", "fzf-lua") },
   { "log_level", one_of("debug", "info", "warn", "error") },
   { "history_limit", between(0, 1000000) },
+  { "when", one_of("", "now", "idle", "ask") },
 }
 
 local by_path = {} ---@type table<string, covey.Check>
@@ -190,7 +193,6 @@ for _, check in ipairs(checks) do
   by_path[check[1]] = check[2]
 end
 
----@return boolean
 local function is_branch(value)
   return type(value) == "table" and not vim.islist(value)
 end
@@ -294,6 +296,7 @@ function M.for_helper()
     log_level = config.log_level,
     history_limit = config.history_limit,
     preview_interval = config.preview.interval,
+    when = config.when,
   }
 end
 

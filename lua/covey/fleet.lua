@@ -37,6 +37,7 @@ local M = {}
 ---@field reason string
 ---@field bytes integer
 ---@field stripped integer
+---@field asks? boolean It is held for its sender to say when it goes (|covey-when|).
 
 ---@class covey.Event
 ---@field event string
@@ -191,13 +192,14 @@ end
 function M.apply(event)
   if event.event == "Fleet" then
     replace(event.data.sessions or {})
+    require("covey.receipts").replace(event.data.receipts or {})
   elseif GONE[event.event] then
     by_id[event.data.id] = nil
     require("covey.attention").forget(event.data.id)
     require("covey.changes").forget(event.data.id)
     arrange()
   elseif event.event == "Receipt" then
-    require("covey.notify").heard(event.data)
+    require("covey.receipts").heard(event.data)
     require("covey.changes").heard(event.data)
   else
     local before = by_id[event.data.id]
@@ -210,9 +212,9 @@ function M.apply(event)
 end
 
 --- A snapshot that was asked for: as the event `Fleet`.
----@param sessions covey.Session[]
-function M.snapshot(sessions)
-  M.apply({ event = "Fleet", data = { sessions = sessions }, seq = 0 })
+---@param data { sessions: covey.Session[], receipts: covey.Receipt[] }
+function M.snapshot(data)
+  M.apply({ event = "Fleet", data = data, seq = 0 })
 end
 
 --- The helper is gone. The last picture stays for completion; list() says that it is none of now.

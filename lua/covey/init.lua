@@ -93,7 +93,7 @@ M.run = verb.starting("run")
 ---@field template? string In its place: a prompt of the library (|covey-library|), its placeholders filled in.
 ---@field selection? string What {selection} stands for in it.
 ---@field submit? boolean false pastes without Enter.
----@field when? string
+---@field when? "now"|"idle"|"ask" While the agent works (|covey-when|).
 ---@field force? boolean Send over a half-typed draft.
 ---@field raw? boolean
 ---@field as_file? boolean Send words that make the agent read the text from a file.
@@ -129,7 +129,7 @@ function M.broadcast(opts, cb)
   if (opts.text or "") == "" then
     return nothing(cb)
   end
-  call("broadcast", { text = opts.text, names = opts.names or M.names() }, cb)
+  require("covey.sending").broadcast({ text = opts.text, names = opts.names or M.names() }, cb)
 end
 
 --- Start the agent again in its place: `fresh` forgets its conversation, `force` ends one that lives.
@@ -163,11 +163,11 @@ M.delete = verb.on_session("delete")
 ---@type covey.Verb
 M.reset = verb.reviving("reset")
 
---- Replace the text of a prompt that was not typed yet.
----@param opts { act: string, text: string }
+--- Replace the text of a prompt that was not typed yet, or say `when` it goes: "now" or "idle".
+---@param opts { act: string, text?: string, when?: string }
 ---@param cb? covey.Callback
 function M.edit(opts, cb)
-  call("edit", { act = opts.act, text = opts.text }, cb)
+  call("edit", { act = opts.act, text = opts.text, when = opts.when }, cb)
 end
 
 --- Say nothing of a session any more, or with `on = false` again; in this editor.
@@ -195,11 +195,11 @@ function M.keep(opts, cb)
   verb.on_session("keep")(vim.tbl_extend("keep", opts, { on = true }), cb)
 end
 
---- Take a prompt back that was not typed yet.
+--- Take a prompt back that was not typed yet: by its id, or by the name of a session for which it alone waits.
 ---@param opts { act: string }
 ---@param cb? covey.Callback
 function M.cancel(opts, cb)
-  call("cancel", { act = opts.act }, cb)
+  call("cancel", { act = opts.act }, cb or require("covey.sending").teller)
 end
 
 --- What a sweep would end and why; with `yes` it does.

@@ -2,32 +2,19 @@
 local M = {}
 
 local TITLE = "covey"
-local HELD = 3000 -- ms that a prompt may wait before that is told
 local SELF_TEST = "^selftest %x+$" -- what the helper calls the session that `:checkhealth` has it open and end
 local REMEMBERED = 200 -- keys of messages that are shown once
 
 local LEVEL = vim.log.levels
 local NAMES = { debug = LEVEL.DEBUG, info = LEVEL.INFO, warn = LEVEL.WARN, error = LEVEL.ERROR, off = LEVEL.OFF }
 
----@type table<string, integer> What became of a prompt, where a person should know.
-local OUTCOMES = {
-  held = LEVEL.WARN,
-  refused = LEVEL.ERROR,
-  failed = LEVEL.ERROR,
-  dropped = LEVEL.WARN,
-  unconfirmed = LEVEL.WARN,
-  undelivered = LEVEL.WARN,
-}
-
---- Outcomes after which more comes.
-local WAITING = { queued = true, held = true }
-
 local said = {} ---@type table<string, boolean>
 local count = 0
-local expected = {} ---@type table<string, string> acts that this editor sent, and how they stand
 
 --- Whether `key` is new; it is old from now on.
-local function first(key)
+---@param key string
+---@return boolean
+function M.first(key)
   if said[key] then
     return false
   end
@@ -38,7 +25,10 @@ local function first(key)
   return true
 end
 
-local function show(message, level)
+--- Always shown.
+---@param message string
+---@param level integer
+function M.show(message, level)
   vim.schedule(function()
     vim.notify(message, level, { title = TITLE })
   end)
@@ -47,7 +37,7 @@ end
 --- The answer to something a person did: always shown.
 ---@param message string
 function M.say(message)
-  show(message, LEVEL.INFO)
+  M.show(message, LEVEL.INFO)
 end
 
 --- Lines that were asked for, as |:messages| keeps them.
@@ -60,14 +50,14 @@ end
 
 ---@param message string
 function M.warn(message)
-  show(message, LEVEL.WARN)
+  M.show(message, LEVEL.WARN)
 end
 
 --- A failure as a sentence. One that several calls share (`once`) is shown a single time.
 ---@param err covey.Error
 function M.error(err)
-  if not err.once or first(err.once) then
-    show(M.sentence(err), LEVEL.ERROR)
+  if not err.once or M.first(err.once) then
+    M.show(M.sentence(err), LEVEL.ERROR)
   end
 end
 
@@ -84,42 +74,8 @@ end
 function M.notice(data)
   local level = NAMES[data.level or "info"] or LEVEL.INFO
   if level >= NAMES[require("covey.config").get().notify.level] then
-    show(TITLE .. ": " .. data.message, level)
+    M.show(TITLE .. ": " .. data.message, level)
   end
-end
-
---- From now on tell what becomes of this act, also when it is known later only.
----@param act string
-function M.expect(act)
-  expected[act] = "queued"
-end
-
---- A receipt that came as an event: told if this editor sent the prompt. What is held for a moment only, as while an
---- agent starts, is no news.
----@param receipt covey.Receipt
-function M.heard(receipt)
-  if expected[receipt.id] then
-    expected[receipt.id] = WAITING[receipt.outcome] and receipt.outcome or nil
-    vim.defer_fn(function()
-      if receipt.outcome ~= "held" or expected[receipt.id] == "held" then
-        M.receipt(receipt)
-      end
-    end, receipt.outcome == "held" and HELD or 0)
-  end
-end
-
---- What became of a prompt, if it is not what was wanted. The same outcome of the same act is told once.
----@param receipt covey.Receipt
----@return boolean bad whether there was something to tell
-function M.receipt(receipt)
-  local level = OUTCOMES[receipt.outcome]
-  if level and first(receipt.id .. receipt.outcome) then
-    local session = require("covey.fleet").get(receipt.session)
-    local name = receipt.name or (session and session.name) or receipt.session
-    local reason = (receipt.reason or "") ~= "" and (": " .. receipt.reason) or ""
-    show(("covey: prompt to %s %s%s"):format(name, receipt.outcome, reason), level)
-  end
-  return level ~= nil
 end
 
 ---@param exit { code?: integer, signal?: integer }?
@@ -161,7 +117,7 @@ function M.event(event, session, before)
   local what = ({ exited = M.ending(session.exit), blocked = "waits for you", idle = "is done" })[kind]
     or ("is " .. kind)
   local level = (failed or kind == "lost" or kind == "blocked") and LEVEL.WARN or LEVEL.INFO
-  show(("covey: %s %s"):format(session.name, what), level)
+  M.show(("covey: %s %s"):format(session.name, what), level)
 end
 
 return M

@@ -73,13 +73,20 @@ local function fleet(sessions)
   return #rows > 0 and columns({ "name", "agent", "state", "for", "queue", "cwd" }, rows) or { "no session" }
 end
 
+--- How many prompts went with an agent that was ended.
+local function unsent(result)
+  local count = #(result.unsent or {})
+  return count == 0 and "" or ("; %d %s never sent"):format(count, count == 1 and "prompt was" or "prompts were")
+end
+
 --- Of a verb that answers with a session: `opened amber (claude)`.
 ---@param what string
 ---@return fun(session: covey.Session): string[]
 local function did(what)
   return function(session)
     local done = session.opened == false and "found" or what
-    local lines = { ("covey: %s %s (%s)"):format(done, label.line(session.name), session.agent) }
+    local name = label.line(session.name)
+    local lines = { ("covey: %s %s (%s)%s"):format(done, name, session.agent, unsent(session)) }
     local receipt = session.receipt
     if receipt and receipt.outcome == "refused" then
       table.insert(lines, ("covey: its prompt was refused: %s"):format(receipt.reason))
@@ -107,7 +114,7 @@ local function killed(result)
   local survivors = result.survivors or {}
   local name = label.line(result.name)
   if #survivors == 0 then
-    return { ("covey: killed %s"):format(name) }
+    return { ("covey: killed %s%s"):format(name, unsent(result)) }
   end
   return { ("covey: killed %s, but left %d of its processes: %s"):format(name, #survivors, text(survivors)) }
 end

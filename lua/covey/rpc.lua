@@ -225,7 +225,7 @@ local function resync()
   M.call("snapshot", {}, function(err, result)
     resyncing = false
     if not err then
-      require("covey.fleet").snapshot(result.sessions)
+      require("covey.fleet").snapshot(result)
     end
   end)
 end

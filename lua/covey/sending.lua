@@ -4,10 +4,10 @@ local verb = require("covey.verb")
 local M = {}
 
 --- The callback of who has none: what went wrong is told, and so is what became of the prompt.
-local function teller(err, receipt)
+function M.teller(err, receipt)
   require("covey.rpc").tell(err)
   if receipt then
-    require("covey.notify").receipt(receipt)
+    require("covey.receipts").tell(receipt)
   end
 end
 
@@ -15,8 +15,26 @@ end
 ---@param cb? covey.Callback
 function M.text(opts, cb)
   local params = vim.tbl_extend("keep", opts, { submit = true, act = verb.new_act() })
-  require("covey.notify").expect(params.act)
-  verb.on_session("send")(params, cb or teller)
+  require("covey.receipts").expect(params.act, cb ~= nil)
+  verb.on_session("send")(params, cb or M.teller)
+end
+
+--- One text to several sessions, each by an act of its own.
+---@param opts { text: string, names: string[] }
+---@param cb? covey.Callback
+function M.broadcast(opts, cb)
+  local acts = vim.tbl_map(verb.new_act, opts.names)
+  for _, act in ipairs(acts) do
+    require("covey.receipts").expect(act, cb ~= nil)
+  end
+  require("covey.rpc").call(
+    "broadcast",
+    { text = opts.text, names = opts.names, acts = acts },
+    cb or function(err, told)
+      M.teller(err)
+      vim.tbl_map(require("covey.receipts").tell, told or {})
+    end
+  )
 end
 
 --- Where a placeholder has no value the prompt is not sent: it is in the prompt buffer then, with the place marked.
@@ -31,7 +49,7 @@ end
 function M.template(opts, cb)
   local text, err = require("covey.library").read(opts.template)
   if not text then
-    return (cb or teller)(err)
+    return (cb or M.teller)(err)
   end
   verb.with_session(opts, cb, function(session)
     local placeholder = require("covey.ui.placeholder")

@@ -142,7 +142,7 @@ function M.starting(method)
     opts.agent = opts.agent or (not opts.cmd and config.default_agent or nil)
     if opts.prompt then
       opts.act = opts.act or M.new_act()
-      require("covey.notify").expect(opts.act)
+      require("covey.receipts").expect(opts.act, cb ~= nil)
     end
     call(method, opts, function(err, session)
       if session then

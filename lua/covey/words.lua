@@ -105,6 +105,40 @@ function M.head(text)
   return found, text:sub(next_at + 1)
 end
 
+--- The options before everything else, as Vim's own commands have them: `++raw`, `++when=idle`.
+---@param text string
+---@param known table<string, true|string[]> What there is: a flag, or the values of a key.
+---@return table<string, true|string> options
+---@return string rest what follows them
+---@return string? wrong a sentence if one of them does not fit
+function M.options(text, known)
+  local options = {}
+  while text:find("^%s*%+%+") do
+    local given, rest = text:match("^%s*%+%+(%S*)%s?(.*)$")
+    local key, value = given:match("^(%a+)=?(.*)$")
+    local values = known[key]
+    if not values or (values == true and value ~= "") or (values ~= true and not vim.tbl_contains(values, value)) then
+      return options, text, ("++%s does not fit; there is %s"):format(given, table.concat(M.spelled(known), " "))
+    end
+    options[key], text = values == true or value, rest
+  end
+  return options, text
+end
+
+--- All that options may be, as they are typed.
+---@param known table<string, true|string[]>
+---@return string[]
+function M.spelled(known)
+  local all = {}
+  for key, values in pairs(known) do
+    for _, value in ipairs(values == true and { "" } or values) do
+      table.insert(all, "++" .. key .. (value ~= "" and "=" .. value or ""))
+    end
+  end
+  table.sort(all)
+  return all
+end
+
 --- A word as it has to be typed to be read as itself.
 ---@param text string
 ---@return string

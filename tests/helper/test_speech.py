@@ -8,6 +8,7 @@ import pytest
 
 from covey.errors import NotFound, Refused, Usage
 from covey.outbox import Outbox
+from desk import Desk
 
 
 @pytest.fixture
@@ -111,3 +112,57 @@ async def test_cancel_and_queue(desk, one):
     desk.tmux("send-keys", "-t", pane, "C-u")
     assert (await desk("wait", act=second["id"]))["outcome"] == "submitted"
     assert desk.prompts("one") == ["second"]
+
+
+@pytest.fixture
+async def drafted(desk, one):
+    """Somebody's draft holds all prompts; the answer is its pane."""
+    pane = (await desk("get", name="one"))["pane"]
+    desk.tmux("send-keys", "-t", pane, "-l", "a draft")
+    await desk.shows("one", "a draft")
+    return pane
+
+
+async def test_the_only_prompt_that_waits_is_cancelled_by_its_session(desk, drafted):
+    with pytest.raises(Refused, match="no prompt waits for one"):
+        await desk("cancel", act="one")
+    receipt = await desk("send", name="one", text="first")
+    cancelled = await desk("cancel", act="one")
+    assert (cancelled["id"], cancelled["outcome"], cancelled["name"]) == (receipt["id"], "cancelled", "one")
+    acts = [(await desk("send", name="one", text=text))["id"] for text in ("second", "third")]
+    with pytest.raises(Usage, match=f"2 prompts wait for one: {acts[0]}, {acts[1]}"):
+        await desk("cancel", act="one")
+    with pytest.raises(NotFound, match="neither a prompt nor a session"):
+        await desk("cancel", act="nobody")
+
+
+@pytest.mark.parametrize(("verb", "outcome"), [("kill", "undelivered"), ("respawn", "dropped")])
+async def test_what_goes_with_an_agent_is_told_by_whoever_ended_it_and_by_who_sent_it(desk, drafted, verb, outcome):
+    receipt = await desk("send", name="one", text="first")
+    other = await Desk(desk.world).start()
+    try:
+        ended = await other(verb, name="one", **({"force": True} if verb == "respawn" else {}))
+    finally:
+        await other.close()
+    assert [(each["id"], each["outcome"], each["name"]) for each in ended["unsent"]] == [
+        (receipt["id"], outcome, "one")
+    ]
+
+    def told():
+        return [each["data"] for each in desk.events if each["event"] == "Receipt"][-1]
+
+    await desk.until(lambda: told()["outcome"] == outcome)
+    assert (told()["id"], told()["name"]) == (receipt["id"], "one")
+
+
+async def test_each_session_of_a_broadcast_has_an_act_of_its_own(desk, one):
+    await desk.standin("two")
+    receipts = await desk("broadcast", names=["one", "two", "one"], text="all", acts=["a", "b", "c"])
+    assert [(each["id"], each["name"]) for each in receipts] == [("a", "one"), ("b", "two")]
+    with pytest.raises(Usage):
+        await desk("broadcast", names=["one", "two"], text="all", acts=["d"])
+
+
+async def test_a_snapshot_has_what_waits(desk, drafted):
+    receipt = await desk("send", name="one", text="first")
+    assert [each["id"] for each in (await desk("snapshot"))["receipts"]] == [receipt["id"]]

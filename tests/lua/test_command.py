@@ -40,6 +40,10 @@ RUNS = [
     ("send! amber draft", "send", {"name": "amber", "text": "draft", "submit": False}),
     (r"send a\ b x", "send", {"name": "a b", "text": "x"}),
     ("send amber {file} % # <cword> $HOME", "send", {"text": "{file} % # <cword> $HOME"}),
+    ("send ++raw amber /clear", "send", {"name": "amber", "text": "/clear", "raw": True}),
+    ("send amber ++raw is text", "send", {"name": "amber", "text": "++raw is text", "raw": None}),
+    ("send ++when=ask ++force ++file amber x", "send", {"text": "x", "when": "ask", "force": True, "as_file": True}),
+    ('send "++x" y', "send", {"name": "++x", "text": "y"}),
     ("respawn amber", "respawn", {"name": "amber", "fresh": False, "force": False}),
     ("respawn! amber fresh=true", "respawn", {"name": "amber", "fresh": True, "force": True}),
     ("reap", "reap", {"yes": False}),
@@ -94,7 +98,12 @@ MISTAKES = [
     ("send amber", "nothing to send: :Covey send NAME TEXT, or with a range"),
     ("answer", "say which: :Covey answer [NAME] CHOICE"),
     ("rename", "say which: :Covey rename [NAME] NEW"),
-    ("cancel", "say which: :Covey cancel ID; :Covey queue lists them"),
+    ("cancel", "say which: :Covey cancel NAME, or ID; :Covey queue lists them"),
+    ("send ++loud amber x", "++loud does not fit; there is ++file ++force ++raw ++when=ask ++when=idle ++when=now"),
+    (
+        "send ++when=later amber x",
+        "++when=later does not fit; there is ++file ++force ++raw ++when=ask ++when=idle ++when=now",
+    ),
 ]
 
 
@@ -268,8 +277,67 @@ def test_a_receipt_is_told_once(amber):
     nvim.cmd("Covey send amber x")
     _, params = amber.call()
     amber.reply(None, {"id": params["act"], "session": "aaaaaaaa", "outcome": "submitted", "reason": ""})
+    amber.event("Receipt", {"id": params["act"], "session": "aaaaaaaa", "outcome": "submitted", "name": "amber"})
+    assert amber.notices() == ["covey: prompt to amber submitted"]
+
+
+def test_what_became_of_each_prompt_of_a_broadcast_is_told(amber):
+    amber.nvim.cmd("Covey broadcast all of you")
+    (act,) = amber.call()[1]["acts"]
+    amber.event("Receipt", {"id": act, "session": "aaaaaaaa", "outcome": "submitted", "reason": "", "name": "amber"})
+    amber.reply(None, [{"id": act, "session": "aaaaaaaa", "outcome": "submitted", "reason": "", "name": "amber"}])
+    assert amber.notices() == ["covey: prompt to amber submitted"]
+
+
+def test_who_asks_by_a_function_hears_by_it_that_all_is_well_and_else_from_us_too(amber):
+    for outcome, told in (("submitted", []), ("failed", ["covey: prompt to amber failed"])):
+        amber.nvim.lua("require('covey').send({ name = 'amber', text = 'x' }, function() end)")
+        _, params = amber.call()
+        receipt = {"id": params["act"], "session": "aaaaaaaa", "outcome": outcome, "reason": "", "name": "amber"}
+        amber.event("Receipt", receipt)
+        amber.reply(None, receipt)
+        assert amber.notices() == told
+
+
+def test_a_prompt_that_went_with_its_agent_is_told_in_the_last_word_too(amber):
+    """Notices that follow each other fast overwrite each other on the screen."""
+    held = {"session": "aaaaaaaa", "outcome": "held", "reason": "a draft", "name": "amber"}
+    amber.nvim.cmd("Covey send amber x")
+    act = amber.call()[1]["act"]
+    amber.event("Receipt", {**held, "id": act})
+    amber.nvim.cmd("Covey kill amber")
+    amber.calls()
+    lost = {**held, "id": act, "outcome": "undelivered", "reason": "it was killed"}
+    amber.event("Receipt", lost)
+    amber.event("Gone", {"id": "aaaaaaaa", "name": "amber", "reason": "killed"})
+    amber.reply(None, {**held, "id": act})
+    amber.reply(None, {"id": "aaaaaaaa", "name": "amber", "ended": [1], "survivors": [], "unsent": [lost]})
+    assert "covey: prompt to amber undelivered: it was killed" in amber.notices()
+    assert amber.nvim.messages() == "covey: killed amber; 1 prompt was never sent"
+
+
+@pytest.mark.parametrize(
+    ("index", "asked"),
+    [(1, ("edit", "now")), (2, ("edit", "idle")), (3, ("cancel", None)), (9, None)],
+)
+def test_a_receipt_that_asks_is_asked(amber, index, asked):
+    nvim = amber.nvim
+    nvim.lua(
+        "local at = ... vim.ui.select = function(items, o, cb) title = o.prompt; cb(items[at], items[at] and at) end",
+        index,
+    )
+    nvim.cmd("Covey send ++when=ask amber x")
+    act = amber.call()[1]["act"]
+    receipt = {"id": act, "session": "aaaaaaaa", "outcome": "held", "reason": "why", "name": "amber", "asks": True}
+    amber.event("Receipt", receipt)
+    amber.reply(None, receipt)
+    nvim.wait("title")
+    assert nvim.lua("return title") == "amber is working: send now, when idle, or not at all?"
+    if asked:
+        method, params = amber.call()
+        assert (method, params.get("when"), params["act"]) == (*asked, act)
+    assert amber.calls() == []
     assert amber.notices() == []
-    assert nvim.messages() == "covey: submitted"
 
 
 def test_the_receipts_of_others_are_not_told(amber):
@@ -320,6 +388,12 @@ COMPLETIONS = [
     ("Covey kill amber ", []),
     ("Covey send am", ["amber"]),
     ("Covey send amber am", []),
+    ("Covey send ++", ["++file", "++force", "++raw", "++when=ask", "++when=idle", "++when=now"]),
+    ("Covey send ++raw ++when=i", ["++when=idle"]),
+    ("Covey send ++raw am", ["amber"]),
+    ("Covey send amber ++r", []),
+    ("Covey cancel ", ["amber", "beryl\\ two", "act-1"]),
+    ("Covey edit a", ["act-1"]),
     ("Covey! respawn am", ["amber"]),
     ("Covey respawn! amber f", ["fresh="]),
     ("Covey respawn amber fresh=t", ["fresh=true"]),
@@ -336,7 +410,13 @@ COMPLETIONS = [
 
 
 def test_completion(wire):
-    wire.fleet(session("aaaaaaaa", "amber"), session("bbbbbbbb", "beryl two"))
+    held = {"id": "act-1", "session": "aaaaaaaa", "outcome": "held"}
+    gone = {"id": "act-0", "session": "aaaaaaaa", "outcome": "submitted"}
+    wire.event(
+        "Fleet",
+        {"sessions": [session("aaaaaaaa", "amber"), session("bbbbbbbb", "beryl two")], "receipts": [held, gone]},
+    )
+    wire.event("Receipt", gone)
     for line, expected in COMPLETIONS:
         assert (line, wire.nvim.lua("return vim.fn.getcompletion(..., 'cmdline')", line)) == (line, expected)
     assert wire.calls() == []

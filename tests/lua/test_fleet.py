@@ -159,7 +159,7 @@ def test_notices_are_for_what_the_person_asked_to_hear(three):
 def test_what_is_held_for_a_moment_is_no_news(three):
     nvim = three.nvim
     held = {"session": "aaaaaaaa", "name": "amber", "outcome": "held", "reason": "a dialog is shown"}
-    nvim.lua("require('covey.notify').expect('one'); require('covey.notify').expect('two')")
+    nvim.lua("require('covey.receipts').expect('one', true); require('covey.receipts').expect('two')")
     three.event("Receipt", {**held, "id": "one"})
     three.event("Receipt", {**held, "id": "two"})
     three.event("Receipt", {**held, "id": "one", "outcome": "submitted"})

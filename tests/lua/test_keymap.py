@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from unittest.mock import ANY
+
 import pytest
 
 from wire import session
@@ -103,7 +105,7 @@ def test_a_verb_has_its_map(mapped):
     ("name", "typed", "expected"),
     [
         ("Answer", "yes", ("answer", {"name": "aaaaaaaa", "choice": "yes"})),
-        ("Broadcast", "hello", ("broadcast", {"names": ["amber"], "text": "hello"})),
+        ("Broadcast", "hello", ("broadcast", {"names": ["amber"], "text": "hello", "acts": [ANY]})),
         ("Explain", "", ("explain", {"name": "aaaaaaaa"})),
         ("Stats", "", ("stats", {})),
     ],
@@ -130,7 +132,7 @@ def test_a_selection_goes_to_everyone_or_into_the_prompt(mapped):
     mapped.nvim.cmd("xmap gp <Plug>(CoveyPrompt)")
     mapped.nvim.keys("wviwgb")
     mapped.nvim.wait("#_G.calls > 0")
-    assert mapped.call() == ("broadcast", {"names": ["amber"], "text": "x"})
+    assert mapped.call() == ("broadcast", {"names": ["amber"], "text": "x", "acts": [ANY]})
     mapped.nvim.keys("viwgp")
     mapped.nvim.wait("vim.fn.bufname():find('covey://prompt') ~= nil")
     mapped.nvim.lua("vim.api.nvim_buf_set_lines(0, 0, -1, false, { '{selection}' })")

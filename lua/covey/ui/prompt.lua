@@ -90,6 +90,7 @@ local function settle(prompt, receipt)
     prompt.act = receipt.id
   elseif ARRIVED[receipt.outcome] then
     arrived(prompt, prompt.sent)
+    require("covey.receipts").tell(receipt)
     return refresh(prompt)
   else
     prompt.act = nil
@@ -113,6 +114,9 @@ local function send(prompt, submit)
     placeholder.warn_unsaved(written, source)
     local text = placeholder.render(written, source)
     require("covey").send({ name = prompt.session.id, text = text, submit = submit, act = act }, function(err, receipt)
+      if receipt then
+        require("covey.receipts").tell(receipt)
+      end
       settle(prompt, receipt or { outcome = "failed", reason = err.message })
     end)
   end)

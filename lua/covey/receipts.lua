@@ -1,0 +1,123 @@
+--- What becomes of prompts: told to who sent them, asked of him where it is his to say, known while they wait.
+local M = {}
+
+local HELD = 3000 -- ms that a prompt may wait before that is told
+local LEVEL = vim.log.levels
+
+---@type table<string, integer> How a person is told.
+local LEVELS = {
+  queued = LEVEL.INFO,
+  submitted = LEVEL.INFO,
+  pasted = LEVEL.INFO,
+  cancelled = LEVEL.INFO,
+  held = LEVEL.WARN,
+  refused = LEVEL.ERROR,
+  failed = LEVEL.ERROR,
+  dropped = LEVEL.WARN,
+  unconfirmed = LEVEL.WARN,
+  undelivered = LEVEL.WARN,
+}
+
+--- Outcomes after which more comes.
+local WAITING = { queued = true, held = true }
+
+local ANSWERS = { "now", "when idle", "not at all" }
+
+local expected = {} ---@type table<string, { outcome: string, quiet: boolean }> acts that this editor sent
+local waiting = {} ---@type table<string, covey.Receipt> whoever sent them
+
+--- From now on tell what becomes of this act, also when it is known later only. `quiet`: but not that all is well.
+---@param act string
+---@param quiet? boolean
+function M.expect(act, quiet)
+  expected[act] = { outcome = "queued", quiet = quiet == true }
+end
+
+---@param receipt covey.Receipt
+---@return string
+local function name_of(receipt)
+  local session = require("covey.fleet").get(receipt.session)
+  return (receipt.name or "") ~= "" and receipt.name or (session and session.name) or receipt.session
+end
+
+--- How a receipt reads.
+---@param receipt covey.Receipt
+---@return string
+function M.sentence(receipt)
+  local reason = (receipt.reason or "") ~= "" and (": " .. receipt.reason) or ""
+  local stripped = (receipt.stripped or 0) > 0 and (" (%d control characters taken out)"):format(receipt.stripped) or ""
+  return ("covey: prompt to %s %s%s%s"):format(name_of(receipt), receipt.outcome, reason, stripped)
+end
+
+--- Have the person say when a prompt goes to an agent that works; who does not say leaves it held.
+local function ask(receipt)
+  local prompt = ("%s is working: send now, when idle, or not at all?"):format(name_of(receipt))
+  vim.ui.select(ANSWERS, { prompt = prompt, kind = "covey" }, function(_, index)
+    if index == 3 then
+      require("covey").cancel({ act = receipt.id })
+    elseif index then
+      require("covey").edit({ act = receipt.id, when = index == 1 and "now" or "idle" }, require("covey.rpc").tell)
+    end
+  end)
+end
+
+--- What became of a prompt, or the question that its receipt is. The same of the same act is told once.
+---@param receipt covey.Receipt
+function M.tell(receipt)
+  local notify = require("covey.notify")
+  if not notify.first(receipt.id .. receipt.outcome .. tostring(receipt.asks)) then
+    return
+  elseif receipt.asks then
+    vim.schedule(function()
+      ask(receipt)
+    end)
+  else
+    notify.show(M.sentence(receipt), LEVELS[receipt.outcome] or LEVEL.WARN)
+  end
+end
+
+--- What is held for a moment only, as while an agent starts, is no news.
+local function tell_if_it_stays(receipt)
+  vim.defer_fn(function()
+    local act = expected[receipt.id]
+    if act and act.outcome == "held" then
+      M.tell(receipt)
+    end
+  end, HELD)
+end
+
+--- A receipt that came as an event: told if this editor sent the prompt.
+---@param receipt covey.Receipt
+function M.heard(receipt)
+  local act = expected[receipt.id]
+  waiting[receipt.id] = WAITING[receipt.outcome] and receipt or nil
+  if not act then
+    return
+  end
+  act.outcome = receipt.outcome
+  expected[receipt.id] = WAITING[receipt.outcome] and act or nil
+  if receipt.outcome == "held" and not receipt.asks then
+    tell_if_it_stays(receipt)
+  elseif receipt.outcome ~= "queued" and not (act.quiet and LEVELS[receipt.outcome] == LEVEL.INFO) then
+    M.tell(receipt)
+  end
+end
+
+--- All that waits, from a picture of the whole fleet.
+---@param receipts covey.Receipt[]
+function M.replace(receipts)
+  waiting = {}
+  for _, receipt in ipairs(receipts) do
+    waiting[receipt.id] = receipt
+  end
+end
+
+--- The ids of prompts that wait, sorted.
+---@return string[]
+function M.waiting()
+  local acts = vim.tbl_keys(waiting)
+  table.sort(acts)
+  return acts
+end
+
+return M
