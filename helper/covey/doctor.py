@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import os
 import shutil
 import sys
@@ -132,7 +133,8 @@ def _version(said: str) -> tuple[int, ...]:
 def story(helper: Helper, session: str, limit: int) -> list[Json]:
     """What was sent to a session and what became of it, and what happened to it, oldest first."""
     sent = helper.store.rows(
-        "SELECT act, text, outcome, reason, writer, created, settled, epoch FROM tickets WHERE session = ?"
+        "SELECT act, text, outcome, reason, writer, created, settled, epoch, json_extract(options, '$.by') AS who"
+        " FROM tickets WHERE session = ?"
         " ORDER BY row DESC LIMIT ?",
         (session, limit),
     )
@@ -148,6 +150,7 @@ def story(helper: Helper, session: str, limit: int) -> list[Json]:
                 "settled": row["settled"],
                 "epoch": row["epoch"],
                 "writer": row["writer"],
+                "by": json.loads(row["who"] or "{}"),
             },
         }
         for row in sent

@@ -62,7 +62,8 @@ class Helper:
         )
         dirs = [paths.config_dir() / "agents", *map(Path, config.get("agents_dirs", ()))]
         self.catalog = agents.load(dirs)
-        self.outbox = Outbox(self.store, me)
+        self.by: Json = {"who": "editor", "pid": owner.pid} if owner else {"who": "shell", "pid": os.getppid()}
+        self.outbox = Outbox(self.store, me, self.by)
         self.eyes = Eyes(self.place.wire, self.catalog, self.ring)
         self.kit = Kit(self.place, self.store, self.outbox, self.eyes, paths.lanes_dir(), me)
         self.fleet = Fleet(self.kit, self.emit, self.receipt)
@@ -82,6 +83,10 @@ class Helper:
         self._news: dict[str, asyncio.Event] = {}
         self._followed: dict[str, Receipt] = {}  # of acts that were asked of us, and wait
         self._errands: set[asyncio.Task[Any]] = set()
+
+    async def note(self, session: str, kind: str, facts: Json) -> None:
+        """Log what was done to a session, and for whom."""
+        await asyncio.to_thread(self.store.log, session, kind, {**facts, "by": self.by})
 
     # News
 

@@ -30,11 +30,15 @@ ENDED = "the session ended before this was seen to be taken"
 
 
 class Outbox(Ledger):
-    """The tickets in ``store``; ``me`` is the process that types when ``typing`` is called."""
+    """The tickets in ``store``; ``me`` is the process that types when ``typing`` is called.
 
-    def __init__(self, store: Store, me: Identity) -> None:
+    What befalls an act that waits is logged, with ``by``: for whom that process does it.
+    """
+
+    def __init__(self, store: Store, me: Identity, by: Json | None = None) -> None:
         super().__init__(store)
         self.me = me
+        self._by = by or {}
 
     # Into the line
 
@@ -93,12 +97,14 @@ class Outbox(Ledger):
     def cancel(self, act_id: str) -> Receipt:
         """Take back an act that nobody has begun to type; raises ``Refused`` for any other. Twice is harmless."""
         with self.store.transaction() as db:
-            db.execute(
+            done = db.execute(
                 "UPDATE tickets SET outcome = 'cancelled', reason = '', settled = ?"
                 " WHERE act = ? AND outcome IN ('queued', 'held') AND typer IS NULL",
                 (now(), act_id),
-            )
+            ).rowcount
             found = _by_act(db, act_id)
+            if done:
+                self._log(receipt(found))
         if found["outcome"] != "cancelled":
             raise _too_late(found)
         return receipt(found)
@@ -139,7 +145,7 @@ class Outbox(Ledger):
                 " WHERE row = ? AND outcome IN ('queued', 'held') AND typer IS NOT NULL",
                 (reason, json.dumps(draft), row),
             )
-            return receipt(_by_row(db, row))
+            return self._log(receipt(_by_row(db, row)))
 
     def resume(self, row: int) -> Receipt:
         """Go on with an act that was set down: it is being typed again, by us."""
@@ -160,7 +166,9 @@ class Outbox(Ledger):
 
     def hold(self, row: int, reason: str) -> Receipt:
         """Let a send wait for a reason to end. One that is being typed or settled stays as it is."""
-        return self._set(row, "held", reason)
+        with self.store.transaction():
+            now_is = self._set(row, "held", reason)
+            return self._log(now_is) if (now_is.outcome, now_is.reason) == ("held", reason) else now_is
 
     def hold_behind(self, session: str, reason: str) -> list[Receipt]:
         """Let all that is queued wait, as ``hold`` does; give the receipts of those that were not held before."""
@@ -200,7 +208,7 @@ class Outbox(Ledger):
             ).fetchall()
             for found in typed:
                 _settle(db, found["row"], "unconfirmed", ENDED)
-            return [*waiting, *(receipt(_by_row(db, found["row"])) for found in typed)]
+            return [*waiting, *(self._log(receipt(_by_row(db, found["row"]))) for found in typed)]
 
     def _settle_waiting(self, session: str, epoch: int | None, outcome: Outcome, reason: str) -> list[Receipt]:
         with self.store.transaction() as db:
@@ -211,7 +219,13 @@ class Outbox(Ledger):
             ).fetchall()
             for found in waiting:
                 _settle(db, found["row"], outcome, reason)
-            return [receipt(_by_row(db, found["row"])) for found in waiting]
+            return [self._log(receipt(_by_row(db, found["row"]))) for found in waiting]
+
+    def _log(self, receipt: Receipt) -> Receipt:
+        """Log what a receipt says, within the transaction that made it so."""
+        facts = {"id": receipt.id, "reason": receipt.reason, "by": self._by}
+        self.store.log(receipt.session, receipt.outcome, facts)
+        return receipt
 
     # Forgetting
 

@@ -13,7 +13,7 @@ from covey import prompt
 from covey.agents import Profile
 from covey.agents.check import WHEN
 from covey.asking import addressed, one_of
-from covey.errors import NotFound, Refused, Usage
+from covey.errors import CoveyError, NotFound, Refused, Usage
 from covey.helper import Helper
 from covey.models import FINAL, Json, Receipt, Session
 
@@ -80,9 +80,10 @@ async def queue_prompt(
         typed = prompt.typed(typed, profile, raw=options.get("raw", False))
     except Refused as error:
         reason = f"{error.message}; {error.hint}" if error.hint else error.message
+        await helper.note(view.id, "refused", {"id": act, "text": clean.text, "reason": reason})
         return Receipt(act, view.id, view.epoch, "refused", reason, prompt.size(clean.text), clean.stripped)
     when = prompt.occasion(options.get("when", ""), profile, helper.when)
-    options = {**options, "when": when}
+    options = {**options, "when": when, "by": helper.by}
     receipt = await helper.fleet.session(view.id).take(act, view.epoch, typed.text, options, stripped=typed.stripped)
     helper.follow(receipt)
     return receipt
@@ -128,13 +129,20 @@ async def broadcast(helper: Helper, names: list[str], text: str, acts: list[str]
 async def interrupt(helper: Helper, name: str) -> Json:
     view = await addressed(helper, name)
     await helper.fleet.session(view.id).interrupt()
+    await helper.note(view.id, "interrupted", {})
     return {"id": view.id, "name": view.name}
 
 
 async def answer(helper: Helper, name: str, choice: str) -> Json:
     """Choose an option of the session's dialog by its words: ``yes``, ``no`` or a part of its text."""
     view = await addressed(helper, name)
-    return {"id": view.id, "name": view.name, **await helper.fleet.session(view.id).answer(choice)}
+    try:
+        said = await helper.fleet.session(view.id).answer(choice)
+    except CoveyError as error:
+        await helper.note(view.id, "refused", {"choice": choice, "reason": error.message})
+        raise
+    await helper.note(view.id, "answered", said)
+    return {"id": view.id, "name": view.name, **said}
 
 
 async def wait(helper: Helper, act: str, seconds: float = SEND_PATIENCE) -> Json:

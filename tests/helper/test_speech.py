@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import os
+from unittest.mock import ANY
 
 import pytest
 
@@ -166,3 +168,48 @@ async def test_each_session_of_a_broadcast_has_an_act_of_its_own(desk, one):
 async def test_a_snapshot_has_what_waits(desk, drafted):
     receipt = await desk("send", name="one", text="first")
     assert [each["id"] for each in (await desk("snapshot"))["receipts"]] == [receipt["id"]]
+
+
+async def test_the_log_tells_each_act_that_types_and_who_did_it(desk, one):
+    editor = await Desk(desk.world, pid=os.getpid()).start()
+    me, shell = {"who": "editor", "pid": os.getpid()}, {"who": "shell", "pid": os.getppid()}
+    try:
+        await editor("send", name="one", text="ask may I")
+        await desk.state("one", "blocked")
+        await desk("send", name="one", text="/exit")
+        held = await editor("send", name="one", text="behind")
+        await desk("cancel", act=held["id"])
+        with pytest.raises(Usage):
+            await desk("answer", name="one", choice="perhaps")
+        await desk("answer", name="one", choice="no")
+        await editor("interrupt", name="one")
+        story = await desk("log", name="one")
+    finally:
+        await editor.close()
+    told = [(each["kind"], each["data"].get("id", ""), each["data"]["by"]) for each in story if "by" in each["data"]]
+    assert sorted(told, key=str) == sorted(
+        [
+            ("send", ANY, me),
+            ("refused", ANY, shell),
+            ("send", held["id"], me),
+            ("held", held["id"], me),
+            ("cancelled", held["id"], shell),
+            ("refused", "", shell),
+            ("answered", "", shell),
+            ("interrupted", "", me),
+        ],
+        key=str,
+    )
+    (answered,) = [each["data"] for each in story if each["kind"] == "answered"]
+    assert (answered["question"], answered["chosen"]) == ("Do you want to proceed?", "No")
+
+
+@pytest.mark.parametrize(("verb", "outcome"), [("kill", "undelivered"), ("respawn", "dropped")])
+async def test_the_log_tells_what_was_held_and_then_went_with_its_agent(desk, drafted, verb, outcome):
+    receipt = await desk("send", name="one", text="first")
+    await desk(verb, name="one", **({"force": True} if verb == "respawn" else {}))
+    mine = [each for each in await desk("log", name="one") if each["data"].get("id") == receipt["id"]]
+    assert [(each["kind"], each["data"].get("reason")) for each in mine[1:]] == [
+        ("held", receipt["reason"]),
+        (outcome, ANY),
+    ]
