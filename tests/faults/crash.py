@@ -238,7 +238,7 @@ async def take_stock(world: World, names: list[str], tag: str, toll: Toll) -> No
     acts = {act_of(tag, name, n): text_of(tag, name, n) for name in names for n in range(PROMPTS)}
     try:
         outcomes = await settle(desk, names, acts)
-        came = Counter(text.rstrip("\n") for name in names for text in desk.prompts(name))
+        came = Counter(text for name in names for text in desk.prompts(name))
         toll.wrong += judge(acts, outcomes, came)
         toll.prompts += len(acts)
         toll.outcomes.update(outcomes.get(act, ("not taken in", ""))[0] for act in acts)

@@ -13,7 +13,7 @@ import os
 import sys
 import time
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
@@ -31,11 +31,15 @@ LOOK = 0.1  # seconds between looks for a dialog to answer
 
 @dataclass(frozen=True)
 class Squad:
-    """Sessions of one kind: the fault's options, how many sessions, how many prompts each."""
+    """Sessions of one kind: the fault's options, how many sessions, how many prompts each.
+
+    ``feeds``: how many line feeds it may add to a prompt, for an Enter that comes too early is one to it.
+    """
 
     options: str
     sessions: int
     prompts: int
+    feeds: int = 0
 
 
 SQUADS = (
@@ -45,7 +49,7 @@ SQUADS = (
     Squad("--sticky 12", 6, 4),
     Squad("--dialog-after-paste", 6, 20),
     Squad("--swallow 5", 6, 40),
-    Squad("--burst-gap 120", 4, 25),
+    Squad("--burst-gap 120", 4, 25, feeds=1),
     Squad("--slow-echo 300", 4, 15),
     Squad("--exit-mid-paste", 4, 5),
     Squad("--shell-after 5", 4, 10),
@@ -75,6 +79,12 @@ def text_of(session: str, number: int) -> str:
         " @file",
     )
     return f"{session}:{number:03}{shapes[number % len(shapes)]}".rstrip(" ")
+
+
+def fed(came: list[str], sent: dict[str, str], feeds: int) -> list[str]:
+    """What the agent noted, less the line feeds that it may have added; one too many is left to be seen."""
+    meant = {text + "\n" * count: text for text in sent for count in range(feeds + 1)}
+    return [meant.get(text, text) for text in came]
 
 
 def judge(sent: dict[str, str], came: list[str]) -> list[str]:
@@ -120,14 +130,14 @@ async def one(desk: Desk, squad: Squad, name: str, tally: Tally, opening: asynci
     done = await asyncio.gather(*(send(desk, name, number) for number in range(squad.prompts)))
     tally.outcomes.update(outcome for _, outcome, _ in done)
     tally.reasons.update(f"{outcome}: {reason}" for _, outcome, reason in done if outcome != "submitted")
-    came = [text.rstrip("\n") for text in desk.prompts(name)]  # an Enter that came too early is a line feed to it
-    tally.wrong += judge({text.rstrip("\n"): outcome for text, outcome, _ in done}, came)
+    sent = {text: outcome for text, outcome, _ in done}
+    tally.wrong += judge(sent, fed(desk.prompts(name), sent, squad.feeds))
     tally.took = max(tally.took, time.monotonic() - began)
 
 
 async def storm(desk: Desk, share: float = 1.0, squads: tuple[Squad, ...] = SQUADS) -> list[Tally]:
     """All squads at once; ``share`` scales the prompts of each session."""
-    scaled = [Squad(s.options, s.sessions, max(2, round(s.prompts * share))) for s in squads]
+    scaled = [replace(s, prompts=max(2, round(s.prompts * share))) for s in squads]
     tallies = [Tally(squad) for squad in scaled]
     plans = [(tally, f"s{row}-{at}") for row, tally in enumerate(tallies) for at in range(tally.squad.sessions)]
     opening = asyncio.Semaphore(OPENING)

@@ -28,7 +28,7 @@ SHORT = (
     storm.Squad("--sticky 1.5", 1, 3),
     storm.Squad("--dialog-after-paste", 1, 4),
     storm.Squad("--swallow 5", 1, 12),
-    storm.Squad("--burst-gap 120", 1, 5),
+    storm.Squad("--burst-gap 120", 1, 5, feeds=1),
     storm.Squad("--slow-echo 300", 1, 4),
     storm.Squad("--exit-mid-paste", 1, 3),
     storm.Squad("--shell-after 3", 1, 6),
@@ -56,6 +56,13 @@ def test_the_storm_sees_each_kind_of_wrong_receipt():
         "prompt 2 came after prompt 0",
         "prompt 2 came after prompt 1",
     ]
+
+
+def test_the_storm_sees_a_line_feed_too_many():
+    sent = {"a": "submitted", "b": "submitted"}
+    assert storm.judge(sent, storm.fed(["a\n", "b"], sent, 1)) == []
+    assert len(storm.judge(sent, storm.fed(["a\n", "b"], sent, 0))) == 2
+    assert len(storm.judge(sent, storm.fed(["a\n\n", "b"], sent, 1))) == 2
 
 
 async def test_prompts_are_taken_in_the_order_of_the_calls(desk):

@@ -65,7 +65,8 @@ async def test_over_a_mebibyte_is_refused_by_name(desk):
 async def test_I01_an_enter_in_the_same_burst_is_not_relied_on(desk):
     await desk.standin("one", "--burst-gap", "120")
     assert (await desk("send", name="one", text="x" * 3000))["outcome"] == "submitted"
-    assert [each.rstrip("\n") for each in desk.prompts("one")] == ["x" * 3000]
+    (said,) = desk.prompts("one")
+    assert said in ("x" * 3000, "x" * 3000 + "\n")  # an Enter that comes too early is a line feed to it
 
 
 async def test_I01_a_slow_agent_is_given_time_before_enter_is_pressed_again(desk, monkeypatch):
