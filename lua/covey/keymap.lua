@@ -99,11 +99,11 @@ M.actions = {
   end,
   Broadcast = function()
     ask("To every session: ", function(text)
-      act("broadcast", { text = text })
+      covey().broadcast({ text = text })
     end)
   end,
   BroadcastSelection = function()
-    act("broadcast", { text = selection() })
+    covey().broadcast({ text = selection() })
   end,
   Answer = function()
     ask("Answer (yes, no, or words of an option): ", function(choice)

@@ -139,21 +139,10 @@ local function restored(found, opts)
   return #found > 0 and not opts.yes and vim.list_extend(lines, { "bring them back with :Covey restore!" }) or lines
 end
 
---- What became of one text that went to several sessions.
+--- What a prompt has become by what was done to it.
 ---@return string[]
-local function spread(receipts)
-  local rows = vim.tbl_map(function(receipt)
-    return vim.tbl_extend("force", receipt, { session = name_of(receipt.session) })
-  end, receipts)
-  return table_of({ "session", "outcome", "reason" }, "no session")(rows)
-end
-
----@param receipt covey.Receipt
----@return string[]
-function M.receipt(receipt)
-  local reason = (receipt.reason or "") ~= "" and (": " .. receipt.reason) or ""
-  local stripped = (receipt.stripped or 0) > 0 and (" (%d control characters taken out)"):format(receipt.stripped) or ""
-  return { "covey: " .. receipt.outcome .. reason .. stripped }
+local function receipt(found)
+  return { require("covey.receipts").sentence(found) }
 end
 
 --- Fields of one value, one a line; the screen's excerpt last, as it is.
@@ -243,7 +232,6 @@ M.of = {
   run = did("started"),
   rename = did("renamed to"),
   list = fleet,
-  broadcast = spread,
   respawn = did("respawned"),
   reset = did("started anew"),
   kill = killed,
@@ -260,8 +248,7 @@ M.of = {
   end,
   changed = changed,
   queue = table_of({ "act", "outcome", "reason", "text" }, "nothing waits"),
-  edit = M.receipt,
-  cancel = M.receipt,
+  edit = receipt,
   log = story,
   explain = explained,
   agents = known,
