@@ -1,5 +1,4 @@
 --- `:Covey`: one table from which a subcommand is run, completed and described.
-local report = require("covey.report")
 local words = require("covey.words")
 
 local M = {}
