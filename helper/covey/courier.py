@@ -28,6 +28,7 @@ RETRY = 1.0  # seconds between looks at what is held, when nothing says that som
 YIELD = 0.25  # seconds the lane is left to whoever raised the fence
 STOP = 2.0  # seconds a delivery may go on when its helper leaves; a successor goes on with it
 BEHIND = "it waits behind an earlier prompt"
+GUESSED = "what this session runs had to be guessed; look at it, and force the prompt or respawn it"
 
 log = logging.getLogger("covey")
 
@@ -158,6 +159,8 @@ class Courier:
         return await self._note(ticket, Result("unconfirmed", LOST_TYPER))
 
     async def _deliver(self, ticket: Ticket, pane: Pane) -> Receipt:
+        if pane.spec.guessed and not ticket.options.get("force"):
+            return await self._note(ticket, Result("held", GUESSED))
         delivery = self._delivery(ticket, pane)
         try:
             if delivery.draft is not None:

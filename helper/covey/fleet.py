@@ -18,7 +18,7 @@ from typing import Any, TypeAlias
 from covey import reaper, registry
 from covey.errors import CoveyError, NoServer, NotFound, ServerLost, TmuxRefused, TmuxTimeout, Unavailable
 from covey.lane import FLEET
-from covey.models import Exit, Identity, Pane, Receipt, now, stamp
+from covey.models import Exit, Identity, Pane, Receipt, Spec, now, stamp
 from covey.models import Session as View
 from covey.session import Kit, Session, lane
 from covey.store import Record
@@ -49,6 +49,7 @@ class Fleet:
         self._control: Control | None = None
         self.ending: set[str] = set()  # being killed by this helper: that they exit is no news
         self._finished: set[str] = set()  # ended by this helper: a look that began before may still see them
+        self._bad: set[str] = set()  # marked rows that could not be read, as was said already
         self.panes: dict[str, Pane] = {}
         self.views: dict[str, View] = {}
         self.sessions: dict[str, Session] = {}
@@ -78,8 +79,9 @@ class Fleet:
             control = await self._wire.connect()
         await self._meet(control)
         found, bad = await panes.look(self._wire)
-        for row in bad:
+        for row in set(bad) - self._bad:
             self._emit("Notice", "", {"level": "error", "message": f"a marked pane cannot be read: {row[:80]!r}"})
+        self._bad = set(bad)
         found = await self._with_status(found)
         if await self._wire.connect() is not control:
             raise ServerLost("the tmux server changed while it was read")
@@ -136,7 +138,11 @@ class Fleet:
         for id_, old in (written | self.views).items():
             if id_ not in self.views or old.state not in ("lost", "unknown"):
                 evidence = {"state": "unknown", "rule": error.code, "excerpt": error.message, "background": 0}
-                self._show(replace(old, state="unknown", since=now(), evidence=evidence, flags=(reaper.STALE,)))
+                self._show(
+                    replace(
+                        old, state="unknown", since=now(), evidence=evidence, flags=(*registry.flags(old), reaper.STALE)
+                    )
+                )
 
     def _before(self) -> tuple[dict[str, Record], dict[str, int]]:
         """What is written down, read before looking: what ends meanwhile is missed, not revived."""
@@ -146,6 +152,7 @@ class Fleet:
         return {record.spec.id: record for record in self._kit.store.sessions()}
 
     async def _merge(self, found: list[Pane], records: dict[str, Record], counts: dict[str, int]) -> None:
+        found = [_completed(pane, records.get(pane.spec.id)) for pane in found]
         await self._kit.eyes.read(found)
         self.panes = {pane.spec.id: pane for pane in found if pane.spec.id not in self._finished}
         due = self._kit.kin.follow(self.panes.values())
@@ -196,14 +203,13 @@ class Fleet:
         self._kit.kin.recall(pane.spec.id, Identity.from_json(old.get("root")))
         same = old.get("state") == sight.verdict.state
         since = old["since"] if same else (stamp(pane.died_at) if pane.dead and pane.died_at else now())
-        flags = (f"background({sight.verdict.background})",) if sight.verdict.background else ()
         last = self._kit.eyes.last_line(pane.spec.id)
-        view = registry.view(pane, sight.verdict, since, queued=queued, last_line=last, flags=flags)
+        view = registry.view(pane, sight.verdict, since, queued=queued, last_line=last)
         first = view.id not in self.views
         self._show(view)
         if first and view.state == "exited" and not same:  # it ended before anybody could look
             self._emit("Exited", view.id, view.to_json())
-        known = same and record is not None and record.server == self._server and record.spec == pane.spec
+        known = same and record is not None and record.server == self._server and not _differs(record, pane)
         return None if known else view
 
     def _write_down(self, news: list[News]) -> None:
@@ -215,7 +221,7 @@ class Fleet:
     def _note(self, pane: Pane, record: Record | None, view: View) -> None:
         """What the session is, how it is, and the last words of one that ended."""
         store, root = self._kit.store, self._kit.kin.root(view.id, pane.pid)
-        if record is None or record.spec != pane.spec or record.epoch != pane.epoch:
+        if record is None or record.epoch != pane.epoch or _differs(record, pane):
             store.save_session(pane.spec, pane.epoch)
         state = {"state": view.state, "since": view.since, "root": root.to_json() if root else None}
         store.note_session(view.id, state=state, server=self._server, pane=pane.pane)
@@ -262,6 +268,8 @@ class Fleet:
             pane = next((each for each in found if each.spec.id == session), None)
         if pane is None:
             raise NotFound("the session's pane is gone", "see: covey list")
+        if pane.spec.guessed:
+            pane = _completed(pane, await asyncio.to_thread(self._kit.store.session, session))
         self.panes[session] = pane
         return pane
 
@@ -299,6 +307,18 @@ class Fleet:
         self.panes.pop(session, None)
         if view is not None:
             self._emit("Gone", session, {"id": session, "name": view.name, "reason": reason})
+
+
+def _completed(pane: Pane, record: Record | None) -> Pane:
+    """A pane whose mark cannot be read, with what the store remembers instead: which is a guess."""
+    if record is None or pane.spec != Spec.unread(pane.spec.id):
+        return pane
+    return replace(pane, spec=replace(record.spec, guessed=True))
+
+
+def _differs(record: Record, pane: Pane) -> bool:
+    """Whether the store has to learn what the mark says. A guess corrects nothing."""
+    return replace(record.spec, guessed=True) != pane.spec if pane.spec.guessed else record.spec != pane.spec
 
 
 def _seconds_since(moment: str) -> float:

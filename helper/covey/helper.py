@@ -103,7 +103,7 @@ class Helper:
     def _settle(self, view: Session) -> None:
         """A session that was opened for one task is settled once its agent has finished it."""
         pane = self.fleet.panes.get(view.id)
-        finished = view.state in ("idle", "exited") and not view.queued and not view.settled
+        finished = view.state in ("idle", "exited") and not (view.queued or view.settled or view.guessed)
         if finished and pane and pane.spec.options.get("once") and self.outbox.spoken(view.id):
             self._errand(self.keeper.change(view.id, settled=True))
 
@@ -268,6 +268,9 @@ class Helper:
             while not self._loop.done():  # a cancellation may be swallowed by what it interrupts
                 self._loop.cancel()
                 await asyncio.wait([self._loop], timeout=CLOSE_PAUSE)
+        for errand in self._errands:
+            errand.cancel()
+        await asyncio.gather(*self._errands, return_exceptions=True)
         await self.revival.close()
         await self.previews.close()
         await asyncio.gather(*(session.stop() for session in self.fleet.sessions.values()))

@@ -163,7 +163,7 @@ class Keeper:
             return seen if seen.state != "lost" else await self._restore(seen, caller, given, fresh=fresh)
 
     async def _restore(self, view: View, caller: Mapping[str, str], given: Mapping[str, str], *, fresh: bool) -> View:
-        spec = await self._current_spec(view)
+        spec = replace(await self._current_spec(view), guessed=False)
         profile = self._kit.eyes.profile(spec.agent)
         if survivors := (await self._end_left(view.id)).survivors:
             raise Refused(f"{len(survivors)} processes of the old start would not end", "try kill")

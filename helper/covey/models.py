@@ -132,8 +132,17 @@ class Spec:
         }
 
     @classmethod
+    def unread(cls, session: str) -> Spec:
+        """A session of which nothing but the id can be read: all else is guessed, and no agent can be started by it."""
+        return cls(session, session, "custom", (), "", stamp(0), guessed=True)
+
+    @classmethod
     def from_json(cls, data: Json) -> Spec:
+        """Raises ``ValueError``, ``TypeError`` or ``KeyError`` for what is no spec."""
         known = {name: data[name] for name in cls.__dataclass_fields__ if name in data}
+        if not all(isinstance(known[name], str) for name in ("id", "name", "agent", "cwd", "created")):
+            raise TypeError("a spec's words must be text")
+        datetime.fromisoformat(known["created"])
         known["argv"] = tuple(known["argv"])
         known["unset"] = tuple(known.get("unset", ()))
         known["owner"] = Identity.from_json(known.get("owner"))

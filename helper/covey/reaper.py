@@ -1,7 +1,8 @@
 """Which sessions may be ended, and why. Pure: it decides, the fleet acts.
 
-What nobody is sure of is never ended: a session that is ``lost`` has nothing to end, and of one that is ``stale``
-tmux did not answer. (``unknown`` alone only says that no rule reads the program's screen.)
+What nobody is sure of is never ended: a session that is ``lost`` has nothing to end, of one that is ``stale`` tmux
+did not answer, and of one that is ``guessed`` nobody knows what it is for. (``unknown`` alone only says that no rule
+reads the program's screen.)
 """
 
 from __future__ import annotations
@@ -82,6 +83,7 @@ def _leaving(one: Session, spared: Collection[str]) -> Decision:
         (one.keep, "keep", "kept by a person"),
         (one.state == "lost", "release", "lost: there is nothing to end"),
         (STALE in one.flags, "release", "tmux does not answer, so it may be at work"),
+        (one.guessed, "release", "what it is had to be guessed"),
         (one.id in spared, "release", "another editor uses it"),
         (one.on_exit == "keep", "release", "to be kept when its editor leaves"),
         (one.on_exit == "reap", "end", "to be reaped when its editor leaves"),
@@ -93,7 +95,7 @@ def _leaving(one: Session, spared: Collection[str]) -> Decision:
 
 
 def _unsure(one: Session) -> bool:
-    return one.state == "lost" or STALE in one.flags
+    return one.state == "lost" or STALE in one.flags or one.guessed
 
 
 def _over(one: Session) -> str:

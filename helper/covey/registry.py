@@ -25,6 +25,8 @@ FIELDS = (
 FORMAT = " ".join(f"#{{{name}}}" for name in FIELDS)
 
 _PANE = re.compile(r"%\d+\Z")
+_ID = re.compile(r"[a-z2-7]{8}\Z")
+GUESSED = "guessed"  # the flag of a session of which something could not be read
 
 
 def encode(spec: Spec) -> str:
@@ -41,7 +43,10 @@ def decode(mark: str) -> Spec:
 
 
 def panes(rows: Iterable[str]) -> tuple[list[Pane], list[str]]:
-    """Our panes among the rows, and the marked rows that could not be read (to be shown, never dropped)."""
+    """Our panes among the rows, and the marked rows that could not be read (to be shown, never dropped).
+
+    Of a pane whose mark is damaged the spec is ``Spec.unread``.
+    """
     found, bad = [], []
     for row in rows:
         values = row.split(" ", len(FIELDS) - 1)
@@ -57,9 +62,8 @@ def panes(rows: Iterable[str]) -> tuple[list[Pane], list[str]]:
 def _pane(row: dict[str, str]) -> Pane:
     if not _PANE.match(row["pane_id"]):
         raise ValueError(row["pane_id"])
-    spec = decode(row["@covey_spec"])
-    if spec.id != row["@covey_id"]:
-        raise ValueError(spec.id)
+    if not _ID.match(row["@covey_id"]):
+        raise ValueError(row["@covey_id"])
     return Pane(
         pane=row["pane_id"],
         tmux_session=row["session_id"],
@@ -69,7 +73,7 @@ def _pane(row: dict[str, str]) -> Pane:
         epoch=int(row["@covey_epoch"]),
         fence=int(row["@covey_fence"]),
         act=row["@covey_act"],
-        spec=spec,
+        spec=_spec(row["@covey_spec"], row["@covey_id"]),
         cols=int(row["pane_width"]),
         rows=int(row["pane_height"]),
         cursor=(int(row["cursor_x"]), int(row["cursor_y"])),
@@ -86,11 +90,20 @@ def _pane(row: dict[str, str]) -> Pane:
     )
 
 
+def _spec(mark: str, session: str) -> Spec:
+    """What the mark says; where it cannot be read, or is another session's, only the id is known."""
+    try:
+        spec = decode(mark)
+    except (ValueError, TypeError, KeyError):
+        return Spec.unread(session)
+    return spec if spec.id == session else Spec.unread(session)
+
+
 def _number(text: str) -> int | None:
     return int(text) if text else None
 
 
-def view(pane: Pane, verdict: Verdict, since: str, *, queued: int, last_line: str, flags: tuple[str, ...]) -> Session:
+def view(pane: Pane, verdict: Verdict, since: str, *, queued: int, last_line: str) -> Session:
     """A session that tmux has, as everybody outside sees it."""
     return replace(
         _shell(pane.spec, pane.epoch, verdict, since, queued),
@@ -98,7 +111,7 @@ def view(pane: Pane, verdict: Verdict, since: str, *, queued: int, last_line: st
         pid=pane.pid,
         pane=pane.pane,
         attached=pane.attached,
-        flags=flags,
+        flags=(*flags(pane.spec), *([f"background({verdict.background})"] if verdict.background else [])),
         title=pane.title,
         last_line=last_line,
     )
@@ -129,10 +142,16 @@ def _shell(spec: Spec, epoch: int, verdict: Verdict, since: str, queued: int) ->
         settled=spec.settled,
         queued=queued,
         guessed=spec.guessed,
+        flags=flags(spec),
         argv=spec.argv,
         conversation=spec.conversation,
         options=spec.options,
     )
+
+
+def flags(one: Spec | Session) -> tuple[str, ...]:
+    """The flags that hold whatever else is known."""
+    return (GUESSED,) if one.guessed else ()
 
 
 def event(old: Session | None, view: Session) -> str:

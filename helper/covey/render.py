@@ -10,6 +10,8 @@ from typing import Any
 from covey.cells import width
 from covey.models import Json
 
+GUESSED = "what covey knows of it could not all be read: nothing is done to it by itself; respawn it, or kill it"
+
 
 def answer(verb: str, value: Any) -> str:
     """The answer of that verb; JSON where no better form is known."""
@@ -45,12 +47,12 @@ def age(since: str) -> str:
 
 
 def state(session: Json) -> str:
-    """The state with what matters about it: how it ended, what it waits for."""
-    ended = session["exit"]
+    """The state with what matters about it: how it ended, whether it was guessed."""
+    ended, words = session["exit"], str(session["state"])
     if ended:
         how = ended["code"] if ended["signal"] is None else f"signal {ended['signal']}"
-        return f"exited ({'unknown' if how is None else how})"
-    return str(session["state"])
+        words = f"exited ({'unknown' if how is None else how})"
+    return words + ("?" if session["guessed"] else "")
 
 
 def _sessions(sessions: list[Json]) -> str:
@@ -60,7 +62,8 @@ def _sessions(sessions: list[Json]) -> str:
     sessions = [s for s in sessions if "error" not in s]
     head = ["NAME", "AGENT", "STATE", "FOR", "QUEUED", "DIRECTORY"]
     rows = ([s["name"], s["agent"], state(s), age(s["since"]), str(s["queued"]), s["cwd"]] for s in sessions)
-    return "\n".join([*failed, *([table([head, *rows])] if sessions else [])])
+    guessed = [f"{s['name']}: {GUESSED}" for s in sessions if s["guessed"]]
+    return "\n".join([*failed, *([table([head, *rows])] if sessions else []), *guessed])
 
 
 def _session(session: Json) -> str:

@@ -98,6 +98,8 @@ async def stage_start(kit: Kit, spec: Spec, profile: Profile, found: Mapping[str
 
     Refuses, before anything runs, what would only die.
     """
+    if not spec.argv:
+        raise Refused(f"it is not known what {spec.name} was started with", "kill it, and open it anew")
     if not await asyncio.to_thread(Path(spec.cwd).is_dir):
         raise Refused(f"the directory {spec.cwd} does not exist", "give cwd=DIR")
     argv = arguments(spec, profile, resume=resume)
@@ -177,7 +179,7 @@ class Session:
             pane = await self._find(self.id)
             if from_epoch is not None and pane.epoch != from_epoch:
                 return False
-            profile = self._profile(pane)
+            spec, profile = replace(spec, guessed=False), self._profile(pane)
             resume = not fresh and await resumable(self._kit, spec, profile, caller)
             if not resume:
                 spec = replace(spec, conversation=str(uuid.uuid4()) if profile.new_id else "")

@@ -17,14 +17,16 @@ import unicodedata
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from covey import paths
 from covey.errors import StoreBroken
 from covey.models import Identity, Json, Spec, now, stamp
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
+
+T = TypeVar("T")
 
 BUSY_S = 5.0  # how long another process may keep the file locked
 RETRY_S = 0.005
@@ -260,14 +262,22 @@ class Store:
 
 def _record(row: sqlite3.Row) -> Record:
     return Record(
-        spec=Spec.from_json(json.loads(row["spec"])),
+        spec=_readable(Spec.from_json, row["spec"]) or Spec.unread(row["id"]),
         epoch=row["epoch"],
-        state=json.loads(row["state"]),
-        server=Identity.from_json(json.loads(row["server"])),
+        state=_readable(dict, row["state"]) or {},
+        server=_readable(Identity.from_json, row["server"]),
         pane=row["pane"],
         ended_at=row["ended_at"] or "",
         ended_reason=row["ended_reason"] or "",
     )
+
+
+def _readable(read: Callable[[Any], T], text: str) -> T | None:
+    """What a column holds; None where somebody else wrote into it."""
+    try:
+        return read(json.loads(text))
+    except (ValueError, TypeError, KeyError):
+        return None
 
 
 def _pragma(db: sqlite3.Connection, name: str) -> Any:

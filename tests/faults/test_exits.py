@@ -186,6 +186,17 @@ async def test_a_run_settles_itself_when_its_agent_has_finished(desk):
     assert not (await desk("get", name="task"))["settled"] or (await desk("log", name="task"))
 
 
+async def test_an_errand_under_way_does_not_outlive_its_helper(desk):
+    """It would take up the wire again that was just put down."""
+    session = await desk.standin("one")
+    helper = desk.front.helper
+    async with helper.fleet.lock, asyncio.timeout(5):
+        helper._errand(helper.keeper.change(session["id"], settled=True))
+        await desk.close()
+    assert not helper._errands
+    assert not helper.place.wire.connected
+
+
 async def test_the_log_tells_what_was_sent_and_how_it_ended(desk):
     await desk.standin("one")
     await desk("send", name="one", text="first\nsecond line")

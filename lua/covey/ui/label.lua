@@ -53,14 +53,13 @@ function M.clock(stamp, now)
   return tostring(os.date(today and "%H:%M:%S" or "%Y-%m-%d %H:%M:%S", at))
 end
 
---- A session's state as a person reads it, with the exit status where there is one.
+--- A session's state as a person reads it, with the exit status where there is one, and `?` where it was guessed.
 ---@param session table
 ---@return string
 function M.state(session)
-  if session.state == "exited" then
-    return require("covey.notify").ending(session.exit)
-  end
-  return session.state or "unknown"
+  local exited = session.state == "exited"
+  local words = exited and require("covey.notify").ending(session.exit) or session.state or "unknown"
+  return words .. (session.guessed and "?" or "")
 end
 
 --- One line of text: control characters, which names and last lines may hold, become spaces.
