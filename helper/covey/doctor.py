@@ -62,7 +62,7 @@ async def _agent(profile: Profile) -> Json:
     said = ""
     if path and profile.probe and program != "{python}":
         said = await ask(path, *profile.probe[1:])
-        installed = profile.probe_match is None or profile.probe_match.search(said) is not None
+        installed = profile.probe_match is None or not said or profile.probe_match.search(said) is not None
     return {
         "name": profile.name,
         "title": profile.title,

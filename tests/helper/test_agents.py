@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import re
 from pathlib import Path
+from typing import IO, Any
 
 import pytest
 
@@ -166,6 +169,12 @@ BAD = {
         r"rules: are more than 64",
     ),
     "binary": ("\0", r"mine\.toml: is not TOML"),
+    "deep": (f"name = 'mine'\nargv = {'[' * 5_000}{']' * 5_000}\n", r"mine\.toml: is nested too deeply"),
+    "session-file": (
+        MINIMAL + "[session_file]\nfolder = '~'\nfile = 'x'\nstart = 's'\nstate = 't'\nstates = { x = 'dead' }\n",
+        r"line 8: session_file\.states: must be one of working, blocked, idle",
+    ),
+    "session-file-short": (MINIMAL + "[session_file]\nfolder = '~'\n", r"session_file\.file: is missing"),
     "composer-kind": (
         MINIMAL + "[composer]\nkind = 'round'\nprompt = '>'\n",
         r"line 4: composer\.kind: must be one of",
@@ -189,14 +198,42 @@ def test_a_bad_file_leaves_the_shipped_one_in_place(tmp_path: Path) -> None:
     assert len(catalog.problems) == 1
 
 
-def test_a_file_that_is_not_text_or_cannot_be_read(tmp_path: Path) -> None:
+def test_a_file_that_is_not_text(tmp_path: Path) -> None:
     (tmp_path / "latin.toml").write_bytes(b'name = "\xe9"\n')
+    (problem,) = load([tmp_path]).problems
+    assert problem.endswith("latin.toml: is not UTF-8 text")
+
+
+def test_what_is_no_file_is_not_opened(tmp_path: Path) -> None:
     (tmp_path / "folder.toml").mkdir()
-    problems = load([tmp_path]).problems
-    assert [re.sub(r".*/", "", problem) for problem in problems] == [
-        "folder.toml: cannot be read: Is a directory",
-        "latin.toml: is not UTF-8 text",
-    ]
+    (tmp_path / "loop.toml").symlink_to("loop.toml")
+    (tmp_path / "nowhere.toml").symlink_to("nothing")
+    (tmp_path / "endless.toml").symlink_to("/dev/zero")
+    os.mkfifo(tmp_path / "pipe.toml")
+    put(tmp_path, "good.toml", MINIMAL)
+    catalog = load([tmp_path])
+    assert len(catalog.problems) == 5
+    assert all(problem.endswith("is not a file that can be read") for problem in catalog.problems)
+    assert catalog.get("mine").argv == ("mine",)
+
+
+def test_a_file_that_is_kept_from_us(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = Path.open
+
+    def refuse(path: Path, *how: str) -> IO[Any]:
+        if path.name == "mine.toml":
+            raise PermissionError(errno.EACCES, "Permission denied")
+        return real(path, *how)
+
+    put(tmp_path, "mine.toml", MINIMAL)
+    monkeypatch.setattr(Path, "open", refuse)
+    (problem,) = load([tmp_path]).problems
+    assert problem.endswith("mine.toml: cannot be read: Permission denied")
+
+
+def test_a_file_may_begin_with_a_byte_order_mark(tmp_path: Path) -> None:
+    (tmp_path / "mine.toml").write_bytes(b"\xef\xbb\xbf" + MINIMAL.encode())
+    assert load([tmp_path]).get("mine").argv == ("mine",)
 
 
 def test_a_huge_file_is_refused(tmp_path: Path) -> None:

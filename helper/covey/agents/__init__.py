@@ -15,6 +15,7 @@ from covey.agents.profile import Profile
 from covey.agents.values import BadProfile
 
 MAX_FILES = 128  # of one directory
+MAX_FILE = 65_536  # bytes
 File: TypeAlias = Traversable | Path
 
 __all__ = ["Catalog", "Profile", "load"]
@@ -93,10 +94,21 @@ def _files(folder: File) -> list[File]:
     return found[:MAX_FILES]
 
 
+def _text(file: File) -> str:
+    """What stands in a file of a sensible size; nothing else is opened, for a pipe or a device may never end."""
+    if not file.is_file():
+        raise _Problem(f"{file}: is not a file that can be read")
+    with file.open("rb") as opened:
+        data = opened.read(MAX_FILE + 1)
+    if len(data) > MAX_FILE:
+        raise _Problem(f"{file}: is larger than {MAX_FILE} bytes")
+    return data.decode("utf-8-sig")
+
+
 def _read(file: File, known: Known) -> Profile:
     text = ""
     try:
-        text = file.read_text(encoding="utf-8")
+        text = _text(file)
         return read(text, known)
     except OSError as error:
         raise _Problem(f"{file}: cannot be read: {error.strerror}") from error
@@ -104,6 +116,8 @@ def _read(file: File, known: Known) -> Profile:
         raise _Problem(f"{file}: is not UTF-8 text") from error
     except tomllib.TOMLDecodeError as error:
         raise _Problem(f"{file}: is not TOML: {error}") from error
+    except RecursionError as error:
+        raise _Problem(f"{file}: is nested too deeply") from error
     except BadProfile as error:
         line = line_of(text, error.key)
         raise _Problem(f"{file}{f', line {line}' if line else ''}: {error}") from error

@@ -43,7 +43,6 @@ from covey.agents.values import (
     table_of,
 )
 
-MAX_FILE = 65_536  # bytes
 
 RAIL = r"^[\s│]*[─━╌▔_]{3,}"
 ACTS = ("refuse", "space")
@@ -58,8 +57,6 @@ def read(text: str, known: Known) -> Profile:
 
     Raises BadProfile or tomllib.TOMLDecodeError.
     """
-    if len(text.encode()) > MAX_FILE:
-        raise BadProfile("file", f"is larger than {MAX_FILE} bytes")
     table = tomllib.loads(text)
     values = fields(table, _PROFILE, "")
     like = values.pop("like", None)
