@@ -123,8 +123,9 @@ def _blocked(view: View, evidence: Evidence, profile: Profile) -> Verdict | None
 
 
 def _working(view: View, evidence: Evidence, profile: Profile) -> Verdict | None:
-    del evidence
-    return _first("working", profile.working, view, _background(view, profile))
+    rests = profile.resting_title is not None and profile.resting_title.search(evidence.title)
+    rules = () if rests else profile.working
+    return _first("working", rules, view, _background(view, profile))
 
 
 def _starting(view: View, evidence: Evidence, profile: Profile) -> Verdict | None:

@@ -127,6 +127,7 @@ NEGATIVES = {
     "codex-draft-is-a-list": ("codex", codex("• Done.", draft="› 1. Read\n  2. Write")),
     "codex-speaks-of-the-hint": ("codex", codex("• Press esc to interrupt.", "• It took (3s in all)")),
     "gemini-quotes-a-spinner": ("gemini", gemini("✦ It said", "   ⠧ Thinking... (esc to cancel, 3s)")),
+    "gemini-rests-by-its-title": ("gemini", gemini("✦ It said:", " ⠸ Thinking... (esc to cancel, 3s)")),
     "gemini-lists": ("gemini", gemini("✦ ● 1. Yes", "    2. No")),
     "opencode-quotes": ("opencode", opencode("     esc interrupt", "     △ Permission required")),
     "pi-quotes-its-rail": ("pi", pi(" ── ⠸ Working ───", " (esc to cancel)")),

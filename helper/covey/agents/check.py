@@ -151,6 +151,7 @@ _PROFILE: Mapping[str, Reader] = {
     "trailing": table_of(one_of(ACTS)),
     "words": _strings,
     "own_title": pattern,
+    "resting_title": pattern,
     "ready": record({"title": flag, "late_title": flag, "quiet": seconds, "patience": seconds}, (), ReadyRule),
     "composer": record(
         {

@@ -144,6 +144,7 @@ class Profile:
     tmux's key names, each a tuple sent at once. Seconds: ``grace`` (from TERM to KILL), ``enter_delay`` (from
     paste to Enter), ``enter_schedule`` (waits before each further Enter). ``paste_limit`` is in bytes.
     ``spare`` names commands of shared daemons: one in a session of its own outlives ours.
+    Under a ``resting_title`` what looks like work on the screen is a quotation or old: the title would say so first.
     ``leading`` and ``trailing`` say what a first or last character does to a prompt: ``refuse`` (it would not be
     sent as text) or ``space`` (put a blank before or behind it); ``words`` are whole prompts that end the agent.
     ``when`` prompts are typed where nobody says: ``now``, ``idle`` or ``ask``; '' leaves it to others.
@@ -179,6 +180,7 @@ class Profile:
     trailing: Mapping[str, str] = field(default_factory=dict)
     words: tuple[str, ...] = ()
     own_title: re.Pattern[str] | None = None
+    resting_title: re.Pattern[str] | None = None
     ready: ReadyRule = field(default_factory=ReadyRule)
     composer: ComposerRule | None = None
     blocked: tuple[Rule, ...] = ()
