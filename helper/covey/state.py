@@ -35,7 +35,8 @@ class Evidence:
     """What is known of a pane at one moment.
 
     ``screen`` None: it was not read. ``title`` '': not known. ``title_is_set``: the title is no longer the one the
-    pane was born with. ``changed_ago``: seconds since the screen last changed, None: not known.
+    pane was born with. ``changed_ago``: seconds since the screen last changed, None: not known. ``started``: it was seen
+    idle or at work, so what it shows is no greeting.
     """
 
     screen: Screen | None
@@ -45,6 +46,7 @@ class Evidence:
     changed_ago: float | None = None
     title_is_set: bool = True
     published: Published | None = None
+    started: bool = False
 
 
 def judge(evidence: Evidence, profile: Profile) -> Verdict:
@@ -68,7 +70,7 @@ def _seen(evidence: Evidence, profile: Profile) -> Verdict:
     if evidence.screen is None:
         return Verdict("unknown", "no-screen")
     view = View.of(evidence.screen, evidence.title, profile)
-    for look in (_blocked, _working, _starting, _idle):
+    for look in (_blocked, _working, *(() if evidence.started else (_starting,)), _idle):
         verdict = look(view, evidence, profile)
         if verdict:
             return verdict

@@ -180,7 +180,7 @@ class Eyes:
             still = 0.0
         own_title = pane.title not in ("", self._host)
         ended = pane.exit if pane.dead else None
-        evidence = state.Evidence(shot, pane.title, pane.dead, ended, still, own_title, sight.published)
+        evidence = state.Evidence(shot, pane.title, pane.dead, ended, still, own_title, sight.published, sight.started)
         profile = self.profile(pane.spec.agent)
         verdict = state.judge(evidence, profile)
         if verdict.state == "idle" and not sight.started and not state.ready(evidence, profile):

@@ -11,9 +11,11 @@ from covey import watch
 from covey.models import Exit, Pane, Spec, stamp
 from covey.tmux.screen import Screen
 from covey.watch import Eyes
-from drawn import CATALOG, claude, codex
+from drawn import CATALOG, MENU, claude, codex
 
 if TYPE_CHECKING:
+    from desk import Desk
+
     from covey.tmux.server import Server
 
 NOW = 1_800_000_000.0
@@ -86,6 +88,12 @@ def test_a_restarted_agent_is_new_again(clock: Clock, eyes: Eyes) -> None:
     assert looked(eyes, pane(epoch=2, active=clock.now), IDLE) == "not-still"
 
 
+def test_an_agent_that_has_started_is_never_starting_again(clock: Clock, eyes: Eyes) -> None:
+    clock.now += watch.GREETING
+    looked(eyes, pane(), IDLE)
+    assert looked(eyes, pane(), Screen.plain("", 120)) == "nothing-fits"
+
+
 def test_an_agent_whose_title_comes_last_is_not_ready_before_it(clock: Clock, eyes: Eyes) -> None:
     shot, host = Screen.plain(codex("• Hm"), 120), eyes._host
     assert looked(eyes, pane("codex", host), shot) == "not-still"
@@ -104,6 +112,26 @@ def test_right_after_a_prompt_an_idle_screen_means_that_work_has_not_begun(clock
     assert looked(eyes, pane(), IDLE) == watch.SUBMITTED  # a pause in work is confirmed first
     clock.now += watch.CONFIRM
     assert looked(eyes, pane(), IDLE) == "composer"
+
+
+def test_T05_an_agent_that_clears_and_redraws_is_at_work_all_the_while(clock: Clock, eyes: Eyes) -> None:
+    clock.now += watch.GREETING
+    works, blank = Screen.plain(claude("✻ Computing… (3s)"), 120), Screen.plain("", 120)
+    assert looked(eyes, pane(), works) == "spinner-row"  # work is believed at once
+    for number in range(50):
+        clock.now += 0.1
+        looked(eyes, pane(), (IDLE, works, blank, works)[number % 4])
+        assert eyes.seen["ab234567"].verdict.state == "working"
+    looked(eyes, pane(), IDLE)
+    clock.now += watch.CONFIRM
+    assert looked(eyes, pane(), IDLE) == "composer"
+
+
+def test_T05_a_question_in_a_pause_is_told_at_once(clock: Clock, eyes: Eyes) -> None:
+    clock.now += watch.GREETING
+    looked(eyes, pane(), Screen.plain(claude("✻ Computing… (3s)"), 120))
+    looked(eyes, pane(), IDLE)
+    assert looked(eyes, pane(), Screen.plain("\n".join(MENU), 120)) == "dialog"
 
 
 def test_work_that_was_seen_ends_the_waiting_for_it(clock: Clock, eyes: Eyes) -> None:
@@ -139,3 +167,30 @@ def test_a_submitted_prompt_is_news(clock: Clock, eyes: Eyes, rung: list[str]) -
     looked(eyes, pane(), IDLE)
     eyes.submitted("ab234567")
     assert rung == ["bell"]
+
+
+async def test_T06_an_agent_that_hangs_is_not_kept_busy_by_its_neighbour(desk: Desk) -> None:
+    """Two in one directory: what one does is no evidence of the other."""
+    hangs = ["sh", "-c", "printf '⠋ thinking'; exec sleep 1000"]
+    session = (await desk("open", name="still", cmd=hangs, cwd=str(desk.world.home)))["id"]
+    await desk.standin("busy")
+    await desk.state("still", "working")
+    assert desk.front.helper is not None
+    sight = desk.front.helper.eyes.seen[session]
+    moved = sight.changed_at
+    for _ in range(3):
+        await desk("send", name="busy", text="work 0.5")
+        await desk.state("busy", "working")
+        await desk.state("busy", "idle")
+    assert desk.front.helper.eyes.seen[session].changed_at == moved
+    assert (await desk("get", name="still"))["state"] == "working"
+
+
+async def test_T07_a_question_at_the_start_is_told_with_its_words(desk: Desk) -> None:
+    made = await desk.standin("new", "--trust", wait=False, prompt="hello")
+    asked = await desk.state("new", "blocked")
+    assert "trust the files" in asked["evidence"]["excerpt"]
+    assert (await desk("wait", act=made["receipt"]["id"], seconds=0.2))["outcome"] in ("queued", "held")
+    await desk("answer", name="new", choice="yes")
+    assert (await desk("wait", act=made["receipt"]["id"]))["outcome"] == "submitted"
+    assert desk.prompts("new") == ["hello"]

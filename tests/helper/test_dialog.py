@@ -51,7 +51,7 @@ DIALOGS = {
 
 
 @pytest.mark.parametrize(("agent", "text"), DIALOGS.values(), ids=DIALOGS.keys())
-def test_t07_i08_a_question_is_blocked_whatever_the_title_says(agent: str, text: str) -> None:
+def test_T07_I08_a_question_is_blocked_whatever_the_title_says(agent: str, text: str) -> None:
     for title in (None, "box", "⠋ busy"):
         assert look(agent, text, title, title_is_set=title is None)[0] == "blocked"
     assert dialog(Screen.plain(text, 60), CATALOG.get(agent)) is not None
@@ -67,11 +67,11 @@ def test_t07_i08_a_question_is_blocked_whatever_the_title_says(agent: str, text:
         ("gemini", "one\ntwo\nthree\nfour\n  enter to select, esc\n  to cancel"),
     ],
 )
-def test_t07_a_hint_how_to_answer_is_enough_where_no_composer_is(agent: str, text: str) -> None:
+def test_T07_a_hint_how_to_answer_is_enough_where_no_composer_is(agent: str, text: str) -> None:
     assert look(agent, text)[0] == "blocked"
 
 
-def test_i08_options_are_told_by_their_words() -> None:
+def test_I08_options_are_told_by_their_words() -> None:
     found = dialog(Screen.plain("\n".join(MENU), 60), CATALOG.get("claude"))
     assert found == Dialog(
         "Do you want to proceed?",
@@ -82,7 +82,7 @@ def test_i08_options_are_told_by_their_words() -> None:
     )
 
 
-def test_i08_colours_and_spacing_do_not_matter() -> None:
+def test_I08_colours_and_spacing_do_not_matter() -> None:
     text = "\x1b[1m Sure ?\x1b[0m\n\n \x1b[36m❯  1.  Yes, delete\n\x1b[0m    2.  No\n\n \x1b[2mEnter to confirm\x1b[0m"
     found = dialog(parse(text, 60), CATALOG.get("claude"))
     assert found is not None

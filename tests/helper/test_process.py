@@ -78,7 +78,7 @@ def test_nobody_has_a_pid_beyond_the_limit():
     assert identify(int(Path("/proc/sys/kernel/pid_max").read_text()) + 1) is None
 
 
-def test_t04_alive_means_the_agent_not_its_wrapper(brood):
+def test_T04_alive_means_the_agent_not_its_wrapper(brood):
     _, told = brood.run("pid = child(); tell(pid=pid); os.waitpid(pid, 0); rest()")
     agent = identify(told["pid"])
     os.kill(agent.pid, signal.SIGKILL)

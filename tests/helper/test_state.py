@@ -104,7 +104,7 @@ STATES = {
 
 
 @pytest.mark.parametrize(("agent", "text", "title", "want"), STATES.values(), ids=STATES.keys())
-def test_t03_each_agent_by_its_own_signs(agent: str, text: str, title: str | None, want: str) -> None:
+def test_T03_each_agent_by_its_own_signs(agent: str, text: str, title: str | None, want: str) -> None:
     state, rule = look(agent, text, title)
     assert state == want, rule
     assert rule
@@ -149,7 +149,7 @@ def test_words_that_look_like_a_state_do_not_fool_it(agent: str, text: str) -> N
 
 @pytest.mark.parametrize("agent", ["claude", "codex", "gemini", "opencode", "pi", "qwen", "copilot"])
 @pytest.mark.parametrize("text", ["Something entirely new\n(press a key)\nrow\nrow\nrow", "╭──╮\n│ hm │\n╰──╯\nx"])
-def test_t01_what_fits_nothing_is_unknown_never_idle(agent: str, text: str) -> None:
+def test_T01_what_fits_nothing_is_unknown_never_idle(agent: str, text: str) -> None:
     assert look(agent, text)[0] == "unknown"
 
 
@@ -167,11 +167,11 @@ def test_a_list_that_is_no_menu_is_no_question(text: str) -> None:
     assert look("custom", text)[0] == "unknown"
 
 
-def test_t01_a_quote_at_the_end_of_an_answer_is_no_prompt() -> None:
+def test_T01_a_quote_at_the_end_of_an_answer_is_no_prompt() -> None:
     assert look("aider", "Tokens: 1k sent\n\nHe said\nthis\n> to be")[0] == "working"
 
 
-def test_t01_a_list_in_prose_without_a_composer_is_no_question() -> None:
+def test_T01_a_list_in_prose_without_a_composer_is_no_question() -> None:
     text = "The plan:\n1. read\n2. write\n> 3. rest\nThat is all, press enter to start your day."
     assert look("custom", text)[0] == "unknown"
 
@@ -191,7 +191,7 @@ NARROW = "\n".join(
 )
 
 
-def test_t02_a_composer_is_no_sign_of_rest_in_a_narrow_pane() -> None:
+def test_T02_a_composer_is_no_sign_of_rest_in_a_narrow_pane() -> None:
     verdict = judge(Evidence(Screen.plain(NARROW, 30), "✳ x"), CATALOG.get("claude"))
     assert verdict.state == "working"
     rows = ["✦ Hm", "", " ⠦ Reading the whole of it", "(esc to cancel, 12s)"]
@@ -230,7 +230,7 @@ def test_background_work_is_counted_beside_the_state() -> None:
     assert (verdict.state, verdict.background) == ("working", 2)
 
 
-def test_i10_a_composer_without_the_agents_title_is_still_starting() -> None:
+def test_I10_a_composer_without_the_agents_title_is_still_starting() -> None:
     for agent in ("claude", "gemini", "pi", "qwen", "copilot", "opencode", "standin"):
         text = {"claude": claude, "gemini": gemini, "pi": pi, "qwen": qwen}.get(agent, standin)()
         if agent == "opencode":
@@ -238,23 +238,23 @@ def test_i10_a_composer_without_the_agents_title_is_still_starting() -> None:
         assert look(agent, text, "box", title_is_set=False) == ("starting", "title-not-set")
 
 
-def test_i10_a_draft_that_shows_was_taken() -> None:
+def test_I10_a_draft_that_shows_was_taken() -> None:
     assert look("claude", claude("● Hm", draft="❯ half a thought"), "box", title_is_set=False)[0] == "idle"
 
 
-def test_i10_a_title_that_never_comes_does_not_keep_an_agent_from_its_work() -> None:
+def test_I10_a_title_that_never_comes_does_not_keep_an_agent_from_its_work() -> None:
     patience = CATALOG.get("claude").ready.patience
     late = Evidence(Screen.plain(claude("● Hm"), 60), "box", title_is_set=False, changed_ago=patience)
     assert judge(late, CATALOG.get("claude")).state == "idle"
 
 
-def test_i10_nothing_drawn_yet_is_starting_for_a_while() -> None:
+def test_I10_nothing_drawn_yet_is_starting_for_a_while() -> None:
     profile = CATALOG.get("claude")
     assert judge(Evidence(Screen.plain("\n\n", 60), ""), profile).state == "starting"
     assert judge(Evidence(Screen.plain("\n\n", 60), "", changed_ago=60.0), profile).state == "unknown"
 
 
-def test_i10_ready_wants_rest_as_well() -> None:
+def test_I10_ready_wants_rest_as_well() -> None:
     profile = CATALOG.get("standin")
     shown = Screen.plain(standin("Hello"), 60)
     assert not ready(Evidence(shown, "standin", changed_ago=0.0), profile)
