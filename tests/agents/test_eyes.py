@@ -14,9 +14,8 @@ from covey.watch import Eyes
 from drawn import CATALOG, MENU, claude, codex
 
 if TYPE_CHECKING:
-    from desk import Desk
-
     from covey.tmux.server import Server
+    from desk import Desk
 
 NOW = 1_800_000_000.0
 IDLE = Screen.plain(claude("● Done."), 120)

@@ -43,7 +43,6 @@ from covey.agents.values import (
     table_of,
 )
 
-
 RAIL = r"^[\s│]*[─━╌▔_]{3,}"
 ACTS = ("refuse", "space")
 WHEN = ("now", "idle", "ask")
