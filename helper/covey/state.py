@@ -35,8 +35,8 @@ class Evidence:
     """What is known of a pane at one moment.
 
     ``screen`` None: it was not read. ``title`` '': not known. ``title_is_set``: the title is no longer the one the
-    pane was born with. ``changed_ago``: seconds since the screen last changed, None: not known. ``started``: it was seen
-    idle or at work, so what it shows is no greeting.
+    pane was born with. ``changed_ago``: seconds since the screen last changed, None: not known. ``started``: it was
+    seen idle or at work, so what it shows is no greeting.
     """
 
     screen: Screen | None
