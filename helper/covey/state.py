@@ -70,7 +70,7 @@ def _seen(evidence: Evidence, profile: Profile) -> Verdict:
     if evidence.screen is None:
         return Verdict("unknown", "no-screen")
     view = View.of(evidence.screen, evidence.title, profile)
-    for look in (_blocked, _working, *(() if evidence.started else (_starting,)), _idle):
+    for look in (_blocked, _working, _starting, _idle):
         verdict = look(view, evidence, profile)
         if verdict:
             return verdict
@@ -131,6 +131,8 @@ def _working(view: View, evidence: Evidence, profile: Profile) -> Verdict | None
 
 
 def _starting(view: View, evidence: Evidence, profile: Profile) -> Verdict | None:
+    if evidence.started:
+        return None
     still = evidence.changed_ago or 0.0
     for rule in profile.starting:
         seen = view.holds(rule) if not rule.quiet or still < rule.quiet else None
