@@ -20,7 +20,7 @@ from covey.tmux.server import Server
 
 SUBSCRIPTION = "covey::#{S:#{W:#{P:#{pane_id}#{pane_dead}#{window_activity}#{cursor_x}.#{cursor_y}#{pane_title}}}}"
 CONFIRM = 0.15  # seconds a pause in work must last before it is an end of work: agents clear and redraw
-LOOK_PAUSE, PANE_PAUSE = 0.15, 0.02  # seconds between looks while something may change, and more for each such pane
+LOOK_PAUSE, PANE_PAUSE = 0.15, 0.01  # seconds between looks while something may change, and more for each such pane
 UPTAKE = 1.0  # seconds an agent may take to show that it works on what was submitted
 AFTERMATH = 2.0  # seconds after an act of ours in which its effect may show
 GREETING = 60.0  # seconds after it was opened in which a session may still be starting
@@ -207,9 +207,11 @@ class Eyes:
 
         Something may where an agent starts, works or pauses, where we just typed, and where output came in the second
         of the last look.
-        The more such panes there are, the longer: a look reads all of them.
+        The more such panes there are, the longer, for a look reads all of them; a pause in work is confirmed at once.
         """
         restless = sum(map(_restless, self.seen.values()))
+        if any(sight.doubt_since for sight in self.seen.values()):
+            return min(most, CONFIRM)
         return min(most, LOOK_PAUSE + restless * PANE_PAUSE) if restless else most
 
     def last_line(self, session: str) -> str:

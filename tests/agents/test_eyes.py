@@ -148,7 +148,16 @@ def test_eyes_rest_where_nothing_can_change(clock: Clock, eyes: Eyes) -> None:
     looked(eyes, pane(active=clock.now), IDLE)  # tmux tells the second: more may have come in it
     assert eyes.pause(10.0) < 0.2
     eyes.seen |= {f"x{number}": replace(eyes.seen["ab234567"]) for number in range(39)}
-    assert 0.9 < eyes.pause(10.0) < 1.0
+    assert 0.5 < eyes.pause(10.0) < 0.6
+
+
+def test_a_pause_in_work_is_confirmed_soon_however_many_there_are(clock: Clock, eyes: Eyes) -> None:
+    clock.now += watch.GREETING
+    looked(eyes, pane(), Screen.plain(claude("✻ Computing… (3s)"), 120))
+    eyes.seen |= {f"x{number}": replace(eyes.seen["ab234567"]) for number in range(39)}
+    assert eyes.pause(10.0) > 0.5
+    eyes.seen["x7"].doubt_since = clock.now
+    assert eyes.pause(10.0) == watch.CONFIRM
 
 
 def test_an_act_of_ours_is_news_and_is_followed_for_a_moment(clock: Clock, eyes: Eyes, rung: list[str]) -> None:

@@ -1,4 +1,4 @@
-"""Fifty agents that wait: what they cost at rest, and how the editor leaves them."""
+"""Many agents: what they cost at rest and at work, and how the editor leaves them."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ REST = 12.0  # seconds: longer than the helper's own safety look at all sessions
 QUIET = 3.0  # seconds after which agents that became idle are at rest
 SWEEP = 12.0  # seconds a host may take after its editor
 FEW = 3
+BUSY = 40
 AT_ONCE = 25  # opened together: each waits for those before it, for at most 10 s
 OPEN = """
     opened, failure = 0, nil
@@ -34,6 +35,9 @@ OPEN = """
       local one = vim.tbl_extend('force', spec, { name = ('rest %02d'):format(index), on_exit = 'reap' })
       require('covey').open(one, function(err) opened, failure = opened + 1, failure or err end)
     end
+"""
+WORK = """
+    for _, each in ipairs(require('covey').list()) do require('covey').send({ name = each.name, text = 'work 90' }) end
 """
 STANDIN = {"agent": "standin"}
 SLEEP = {"cmd": ["sleep", "1000"]}
@@ -77,6 +81,20 @@ def test_fifty_at_rest(nvim: Editor, start_nvim: Callable[[], Editor], report: R
         report.add(f"  {name}", "% core", [share])
     report.add("  memory of the host", "MiB", [resident(helper.pid)], budget=Budget("", most=60))
     leave(nvim, report, f"{SESSIONS} stand-ins", [quit_took(start_nvim()) for _ in range(FEW)])
+
+
+def test_forty_at_work(nvim: Editor, report: Report) -> None:
+    opened(nvim, BUSY, STANDIN)
+    nvim.wait(f"(require('covey').counts().idle or 0) == {BUSY}", timeout=60)
+    nvim.lua(WORK)
+    nvim.wait(f"(require('covey').counts().working or 0) == {BUSY}", timeout=60)
+    pids = {"host": host(nvim).pid, "tmux server": server()}
+    meter = Meter(pids)
+    time.sleep(REST)
+    shares = meter.shares()
+    report.add(f"{BUSY} at work for {REST:g} s: host", "% core", [shares["host"]], budget=Budget("", most=15))
+    report.add("  tmux server", "% core", [shares["tmux server"]])
+    assert nvim.lua("return require('covey').counts().working") == BUSY
 
 
 def test_leaving_fifty_that_sleep(start_nvim: Callable[[], Editor], report: Report) -> None:
