@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
+from covey import process
 from covey.errors import NotFound, Usage
 from covey.helper import Helper
 from covey.models import Session
@@ -23,6 +25,11 @@ async def addressed(helper: Helper, name: str) -> Session:
     except NotFound:
         await helper.fleet.refresh()
         return helper.fleet.find(name)
+
+
+def is_within(view: Session) -> bool:
+    """Whether who asks runs in that very session: the shell, or the editor whose helper this is."""
+    return os.environ.get(process.MARK) == view.id
 
 
 def one_of(what: str, value: str, allowed: tuple[str, ...]) -> Any:

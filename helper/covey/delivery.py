@@ -1,6 +1,6 @@
 """How text becomes a submitted prompt: look, paste, see, Enter, verify.
 
-The words of a prompt are never looked for on the screen, for agents collapse long pastes: what counts is that the
+The words of a prompt are never looked for on the screen, as agents collapse long pastes: what counts is that the
 composer, read by structure, went from empty to not empty after our paste (*seen*), and that it emptied or the agent
 went to work after our Enter (*left*). Nothing is pasted twice; Enter is pressed again only while the composer holds
 what we pasted, the later, the longer that took to show: a second Enter takes what agents suggest in an empty one. Each

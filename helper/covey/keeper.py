@@ -59,6 +59,8 @@ class Keeper:
             await self._fleet.start_server()
             await self._create(spec, request, given)
         await self._fleet.refresh()
+        if spec.id not in self._fleet.views:
+            raise Refused(f"{spec.name} was closed right after it was made", "a hook of its tmux server may do that")
         return self._fleet.views[spec.id], True
 
     async def _there(self, name: str) -> View | None:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from covey import naming, process, reaper
-from covey.asking import Environ, addressed, in_order, one_of
+from covey.asking import Environ, addressed, in_order, is_within, one_of
 from covey.errors import CoveyError, Refused, Usage
 from covey.helper import Helper
 from covey.keeper import Request
@@ -161,7 +161,7 @@ async def kill(helper: Helper, name: str, *, force: bool = False) -> Json:
     """
     await helper.fleet.refresh()
     view = helper.fleet.find(name)
-    if os.environ.get(process.MARK) == view.id and not force:
+    if is_within(view) and not force:
         raise Refused(f"{view.name} is the session that this command runs in", "kill it from outside, or use --force")
     async with fallen(helper, view.id) as unsent:
         ended = await helper.keeper.kill(view.id)

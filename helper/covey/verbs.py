@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any, TypeAlias
 
 from covey import doctor, life, process, speech
-from covey.asking import addressed, in_order
+from covey.asking import addressed, in_order, is_within
 from covey.errors import NotFound, Refused
 from covey.helper import Helper
 from covey.models import Json
@@ -61,11 +61,11 @@ async def capture(helper: Helper, name: str, *, ansi: bool = False, history: int
 async def attach(helper: Helper, name: str) -> Json:
     """What to run in a terminal to sit in front of the session: ``argv``, and ``env`` to add to it.
 
-    Refused from inside that session: it would show itself in itself without end.
+    Refused from within that session: it would show itself showing itself.
     """
     view = await addressed(helper, name)
-    if os.environ.get(process.MARK) == view.id:
-        raise Refused(f"this is inside {view.name} already")
+    if is_within(view):
+        raise Refused(f"{view.name} is the session that this runs in", "attach to it from outside")
     pane = await helper.fleet.pane(view.id)
     return {"argv": [*helper.place.wire.command(), "attach-session", "-t", pane.tmux_session], "env": {}}
 

@@ -87,6 +87,7 @@ class Server:
     async def connect(self) -> Control:
         """The living control client, attached anew when it was lost.
 
+        A server that lost its hub, for somebody's own session kept it alive, gets one again; none is started here.
         Raises ``NoServer`` when nothing listens, ``Unavailable`` when tmux or the socket cannot be used,
         ``TmuxTimeout`` when a server is there and does not answer.
         """
@@ -94,7 +95,7 @@ class Server:
             if self._control is None or not self._control.alive:
                 await asyncio.to_thread(self.before)
                 await asyncio.to_thread(probe, self.socket)
-                self._control = await Control.attach(self.client(), self.env, self._notify)
+                self._control = await Control.attach(self._hub_client("-N"), self.env, self._notify)
             return self._control
 
     def client(self, target: str = f"={HUB}", flags: str = FLAGS) -> list[str]:
@@ -112,21 +113,21 @@ class Server:
         async with self._connecting:
             for _ in range(START_TRIES):
                 try:
-                    self._control = await Control.attach(self._first_client(), self.env, self._notify)
+                    self._control = await Control.attach(self._hub_client(), self.env, self._notify)
                 except (NoServer, ServerLost, TmuxRefused):
                     await asyncio.sleep(START_PAUSE)
                 else:
                     return
         raise Unavailable("the tmux server does not stay up", f"run: {' '.join(self.command())} new-session")
 
-    def _first_client(self) -> list[str]:
-        """A control client that makes the server and its hub where there are none.
+    def _hub_client(self, *flags: str) -> list[str]:
+        """A control client that makes the hub where there is none, and the server but for the flag ``-N``.
 
         The server keeps these words as its own argument list for life: they hold no secret.
         """
         size = ["-x", str(COLS), "-y", str(ROWS)]
         new = ["new-session", "-A", "-s", HUB, *size, "-c", "/", "-f", FLAGS, "exec sleep 2147483647"]
-        return [*self.command(), "-C", *new]
+        return [*self.command(), *flags, "-C", *new]
 
     async def run(self, *commands: Command, deadline: float = DEADLINE) -> list[Block]:
         """Commands in one line on the control client; see ``Control.run``. ``NoServer`` where there is none."""
