@@ -83,8 +83,14 @@ local defaults = {
       explain = "e",
       log = "L",
       queue = "Q",
+      cancel = "X",
+      edit = "E",
       changed = "c",
       open = "o",
+      run = "O",
+      broadcast = "B",
+      reap = "gx",
+      restore = "gl",
       group = "gp",
       fold = "za",
       costs = "C",
@@ -104,48 +110,8 @@ local defaults = {
   when = "",
 }
 
----@alias covey.Check fun(value: any): string? What was expected instead, or nil.
-
----@return covey.Check
-local function of_type(...)
-  local kinds = { ... }
-  return function(value)
-    return not vim.tbl_contains(kinds, type(value)) and table.concat(kinds, " or ") or nil
-  end
-end
-
----@return covey.Check
-local function one_of(...)
-  local values = { ... }
-  return function(value)
-    return not vim.tbl_contains(values, value) and "one of " .. table.concat(values, ", ") or nil
-  end
-end
-
----@param min number
----@param max number
----@return covey.Check
-local function between(min, max)
-  return function(value)
-    local fits = type(value) == "number" and value >= min and value <= max
-    return not fits and ("a number from %s to %s"):format(min, max) or nil
-  end
-end
-
----@param check covey.Check
----@return covey.Check
-local function list_of(check)
-  return function(value)
-    if type(value) ~= "table" or not vim.islist(value) then
-      return "a list"
-    end
-    for _, item in ipairs(value) do
-      if check(item) then
-        return "a list of " .. check(item)
-      end
-    end
-  end
-end
+local expect = require("covey.expect")
+local of_type, one_of, between, list_of = expect.of_type, expect.one_of, expect.between, expect.list_of
 
 local function is_cwd(value)
   local fits = vim.is_callable(value) or value == "cwd" or value == "root"

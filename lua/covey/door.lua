@@ -1,49 +1,31 @@
 --- The door of the Lua API: what a caller gives is looked at here, once; what is wrong with it is one sentence.
+local expect = require("covey.expect")
+
 local M = {}
 
----@alias covey.Fits fun(value: any): boolean
+local TEXT, YES_OR_NO = expect.of_type("string"), expect.of_type("boolean")
 
-local function text(value)
-  return type(value) == "string"
-end
-
-local function yes_or_no(value)
-  return type(value) == "boolean"
-end
-
-local function whole(value)
-  return type(value) == "number" and value % 1 == 0
-end
-
-local function texts(value)
-  return type(value) == "table" and vim.islist(value) and vim.iter(value):all(text)
-end
-
-local function by_name(value)
-  return type(value) == "table" and vim.iter(vim.tbl_keys(value)):all(text)
-end
-
-local function variables(value)
-  return by_name(value) and vim.iter(vim.tbl_values(value)):all(text)
-end
-
---- What an option of any verb has to be, how that is seen, and which options are that.
----@type { [1]: string, [2]: covey.Fits, [3]: string }[]
+--- What an option of any verb has to be, and which options are that.
+---@type { [1]: covey.Check, [2]: string }[]
 local KINDS = {
-  { "a string", text, "name agent cwd prompt on_exit restart text template selection when act register new choice" },
-  { "a string", text, "style filter" },
-  { "true or false", yes_or_no, "submit force raw as_file fresh on yes ansi focus preview" },
-  { "a whole number", whole, "count history limit" },
-  { "a list of strings", texts, "cmd names unset" },
-  { "a table of strings by name", variables, "env" },
-  { "a table by name", by_name, "options" },
+  { TEXT, "name agent cwd prompt on_exit restart text template selection when act register new choice style filter" },
+  { YES_OR_NO, "submit force raw as_file fresh on yes ansi focus preview" },
+  { expect.whole, "count history limit" },
+  { expect.list_of(TEXT), "cmd names unset" },
+  { expect.table_of(TEXT), "env" },
+  { expect.table_of(expect.anything), "options" },
 }
 
-local kinds = {} ---@type table<string, { [1]: string, [2]: covey.Fits }>
+local checks = {} ---@type table<string, covey.Check>
 for _, kind in ipairs(KINDS) do
-  for option in kind[3]:gmatch("%S+") do
-    kinds[option] = kind
+  for option in kind[2]:gmatch("%S+") do
+    checks[option] = kind[1]
   end
+end
+
+--- A value as a sentence may say it: what stands in a table may be a secret.
+local function shown(value)
+  return type(value) == "table" and "a table" or vim.inspect(value)
 end
 
 --- What is wrong with the options of a verb, as a sentence; nil where nothing is.
@@ -52,12 +34,12 @@ end
 ---@return string?
 local function wrong(verb, opts)
   if type(opts) ~= "table" then
-    return ("%s() takes a table of options or a name, not %s"):format(verb, vim.inspect(opts))
+    return ("%s(): expected a table of options or a name, got %s"):format(verb, shown(opts))
   end
   for option, value in vim.spairs(opts) do
-    local kind = kinds[option]
-    if kind and not kind[2](value) then
-      return ("%s of %s() is %s, not %s"):format(option, verb, kind[1], vim.inspect(value))
+    local expected = checks[option] and checks[option](value)
+    if expected then
+      return ("%s(): %s: expected %s, got %s"):format(verb, option, expected, shown(value))
     end
   end
 end
@@ -69,7 +51,7 @@ end
 function M.verb(name, run)
   return function(opts, cb)
     if cb ~= nil and not vim.is_callable(cb) then
-      error(("covey.%s(): the second argument is a function, not %s"):format(name, vim.inspect(cb)), 2)
+      error(("covey.%s(): expected a function as second argument, got %s"):format(name, shown(cb)), 2)
     end
     opts = opts == nil and {} or type(opts) == "string" and { name = opts } or opts
     local sentence = wrong(name, opts)

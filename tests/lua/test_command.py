@@ -229,19 +229,19 @@ def test_a_log_is_read_in_local_time_and_words(amber):
 
 
 WRONG = [
-    ("open", "{ name = 5 }", "name of open() is a string, not 5"),
-    ("open", "5", "open() takes a table of options or a name, not 5"),
-    ("open", "{ cmd = 'make' }", 'cmd of open() is a list of strings, not "make"'),
-    ("open", "{ env = { A = 1 } }", "env of open() is a table of strings by name, not {\n  A = 1\n}"),
-    ("ensure", "{ options = { 'x' } }", 'options of ensure() is a table by name, not { "x" }'),
-    ("send", "{ name = 'amber', text = {} }", "text of send() is a string, not {}"),
-    ("send", "{ name = 'amber', submit = 1 }", "submit of send() is true or false, not 1"),
-    ("broadcast", "{ text = 'x', names = 'amber' }", 'names of broadcast() is a list of strings, not "amber"'),
+    ("open", "{ name = 5 }", "open(): name: expected string, got 5"),
+    ("open", "5", "open(): expected a table of options or a name, got 5"),
+    ("open", "{ cmd = 'make' }", 'open(): cmd: expected a list, got "make"'),
+    ("open", "{ env = { A = 's3cret', B = 1 } }", "open(): env: expected a table of string by name, got a table"),
+    ("ensure", "{ options = { 'x' } }", "ensure(): options: expected a table by name, got a table"),
+    ("send", "{ name = 'amber', text = {} }", "send(): text: expected string, got a table"),
+    ("send", "{ name = 'amber', submit = 1 }", "send(): submit: expected boolean, got 1"),
+    ("broadcast", "{ text = 'x', names = 'amber' }", 'broadcast(): names: expected a list, got "amber"'),
     ("broadcast", "nil", "there is nothing to send"),
-    ("kill", "{ name = true }", "name of kill() is a string, not true"),
-    ("next", "{ count = 1.5 }", "count of next() is a whole number, not 1.5"),
-    ("prompt", "{ text = 3 }", "text of prompt() is a string, not 3"),
-    ("board", "{ filter = 3 }", "filter of board() is a string, not 3"),
+    ("kill", "{ name = true }", "kill(): name: expected string, got true"),
+    ("next", "{ count = 1.5 }", "next(): count: expected a whole number, got 1.5"),
+    ("prompt", "{ text = 3 }", "prompt(): text: expected string, got 3"),
+    ("board", "{ filter = 3 }", "board(): filter: expected string, got 3"),
 ]
 
 
@@ -251,13 +251,13 @@ def test_a_wrong_type_is_one_sentence(amber):
         err = amber.nvim.lua(given)
         assert (verb, opts, err["code"], err["message"]) == (verb, opts, "usage", sentence)
     amber.nvim.lua("require('covey').kill({ name = 5 })")
-    assert amber.notices() == ["covey: name of kill() is a string, not 5\nsee :help covey-lua"]
+    assert amber.notices() == ["covey: kill(): name: expected string, got 5\nsee :help covey-lua"]
     assert amber.calls() == []
 
 
 def test_a_callback_that_is_none_is_the_callers_mistake(amber):
     said = amber.nvim.lua("local _, said = pcall(require('covey').send, 'amber', 'text') return said")
-    assert said == 'covey.send(): the second argument is a function, not "text"'
+    assert said == 'covey.send(): expected a function as second argument, got "text"'
 
 
 def test_options_stay_the_callers_own(amber):
