@@ -81,6 +81,15 @@ local function rename()
   end)
 end
 
+--- A prompt that waits, chosen and changed.
+local function waiting(change)
+  return function()
+    require("covey.verb").with_session({}, nil, function(session)
+      require("covey.ui.waiting")[change](session)
+    end)
+  end
+end
+
 ---@type table<string, fun(): string?> What stands between `<Plug>(Covey` and `)`.
 M.actions = {
   Send = function()
@@ -136,6 +145,8 @@ M.actions = {
     covey().prev({ count = vim.v.count1 })
   end,
   Rename = rename,
+  Cancel = waiting("cancel"),
+  Edit = waiting("edit"),
 }
 
 --- Do what a map stands for; maps without an action of their own are `:Covey` with that verb and nothing else.

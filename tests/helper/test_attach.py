@@ -38,7 +38,7 @@ async def test_W03_from_inside_the_session_it_is_refused(desk: Desk, monkeypatch
     one = await desk("open", name="one", cmd=["cat"])
     await desk("open", name="two", cmd=["cat"])
     monkeypatch.setenv(process.MARK, one["id"])
-    with pytest.raises(Refused, match="this is inside one already"):
+    with pytest.raises(Refused, match="one is the session that this runs in"):
         await argv(desk, "one")
     assert await argv(desk, "two")
 

@@ -146,3 +146,23 @@ def test_rename_asks_for_the_name(mapped):
     mapped.nvim.wait("#_G.calls > 0")
     assert mapped.call() == ("rename", {"name": "aaaaaaaa", "new": "beryl"})
     assert mapped.nvim.lua("return _G.default") == "amber"
+
+
+@pytest.mark.parametrize(("name", "asked"), [("Cancel", "cancel"), ("Edit", "edit")])
+def test_a_prompt_that_waits_is_chosen(mapped, name, asked):
+    mapped.nvim.lua("vim.ui.input = function(opts, cb) cb(opts.default .. ' now') end")
+    mapped.nvim.lua("vim.ui.select = function(items, _, cb) cb(items[2]) end")
+    mapped.nvim.cmd(f"nmap gn <Plug>(Covey{name})")
+    mapped.nvim.keys("gn")
+    mapped.nvim.wait("#_G.calls > 0")
+    assert mapped.call() == ("queue", {"name": "aaaaaaaa"})
+    mapped.reply(None, [{"act": act, "outcome": "held", "reason": "", "text": f"do {act}"} for act in ("x1", "x2")])
+    method, params = mapped.call()
+    assert (method, params["act"], params.get("text", "do x2 now")) == (asked, "x2", "do x2 now")
+
+
+def test_every_verb_has_a_map(nvim):
+    """Of several words for one verb the first."""
+    verbs = set(nvim.lua("return vim.tbl_keys(require('covey.command').verbs)")) - {"name", "doctor"}
+    maps = nvim.lua("return vim.tbl_map(function(map) return map.lhs end, vim.api.nvim_get_keymap('n'))")
+    assert not {verb for verb in verbs if f"<Plug>(Covey{verb.capitalize()})" not in maps}

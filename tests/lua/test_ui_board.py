@@ -422,6 +422,74 @@ def test_mute_and_open(stage: Stage, nvim: Editor) -> None:
     nvim.wait(lambda: [asked["agent"] for asked in stage.asked("open")] == ["codex"])
 
 
+WAITS = {"act": "x1", "outcome": "held", "reason": "busy", "text": "do it"}
+
+
+@pytest.mark.parametrize(
+    ("keys", "verb", "params"),
+    [("X", "cancel", {"act": "x1"}), ("E!<CR>", "edit", {"act": "x1", "text": "do it!"})],
+)
+def test_a_prompt_that_waits_is_taken_back_or_written_anew(
+    stage: Stage, nvim: Editor, keys: str, verb: str, params: dict[str, Any]
+) -> None:
+    look = "_G.shown = { opts.kind, opts.format_item(items[1]) }"
+    nvim.lua(f"vim.ui.select = function(items, opts, cb) {look} cb(items[1]) end")
+    stage.answer("queue", [])
+    open_board(nvim)
+    nvim.keys(keys[0])
+    nvim.wait(lambda: "nothing waits" in nvim.messages())
+    assert stage.asked(verb) == []
+    stage.answer("queue", [WAITS])
+    stage.answer(verb, {"outcome": "cancelled", "reason": "", "session": BETA["id"]})
+    nvim.keys(keys[0])
+    nvim.wait("_G.shown ~= nil")
+    nvim.keys(keys[1:])
+    nvim.wait(lambda: stage.asked(verb) == [params])
+    assert nvim.lua("return _G.shown") == ["covey-waiting", "held  do it"]
+    nvim.wait(lambda: "covey: cancelled" in nvim.messages())
+
+
+@pytest.mark.parametrize(
+    ("keys", "verb", "params"),
+    [
+        ("Otidy up<CR>", "run", {"prompt": "tidy up", "agent": "claude"}),
+        ("Bhello<CR>", "broadcast", {"text": "hello", "names": sorted(ORDER)}),
+    ],
+)
+def test_what_is_meant_for_no_single_session_is_asked_for(
+    stage: Stage, nvim: Editor, keys: str, verb: str, params: dict[str, Any]
+) -> None:
+    open_board(nvim)
+    nvim.keys(keys[0] + "<CR>")
+    nvim.keys(keys)
+    nvim.wait(lambda: len(stage.asked(verb)) == 1)
+    assert {name: stage.asked(verb)[0][name] for name in params} == params
+
+
+@pytest.mark.parametrize(
+    ("keys", "verb", "found", "nothing"),
+    [
+        ("gx", "reap", {"decisions": [{"name": "omega", "act": "end", "reason": "it exited"}]}, {"decisions": []}),
+        ("gl", "restore", [{"name": "omega", "agent": "standin", "state": "lost"}], []),
+    ],
+)
+def test_a_sweep_is_shown_before_it_is_done(  # noqa: PLR0917  # a case has four values
+    stage: Stage, nvim: Editor, keys: str, verb: str, found: Any, nothing: Any
+) -> None:
+    nvim.lua("answer = 2; vim.fn.confirm = function(text) _G.asked = text return answer end")
+    stage.answer(verb, nothing)
+    open_board(nvim)
+    nvim.keys(keys)
+    nvim.wait(lambda: "nothing to" in nvim.messages())
+    stage.answer(verb, found)
+    nvim.keys(keys)
+    nvim.wait(lambda: "omega" in nvim.lua("return _G.asked or ''"))
+    assert all(not asked.get("yes") for asked in stage.asked(verb))
+    nvim.lua("answer = 1")
+    nvim.keys(keys)
+    nvim.wait(lambda: stage.asked(verb)[-1].get("yes") is True)
+
+
 def test_a_helper_that_goes_leaves_the_rows_and_a_preview_that_says_so(stage: Stage, nvim: Editor) -> None:
     nvim.cmd("set columns=200")
     open_board(nvim)

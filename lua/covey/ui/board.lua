@@ -101,7 +101,7 @@ local function put_cursor()
 end
 
 local function describe()
-  local title = caption.title(require("covey.fleet").counts())
+  local title = caption.title(require("covey.fleet").counts(), vim.api.nvim_win_get_width(board.float.win))
   board.float:caption(title, caption.footer(current(), board.heading, board.filter))
 end
 

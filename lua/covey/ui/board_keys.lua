@@ -6,6 +6,24 @@ local function confirmed(session, what)
   return vim.fn.confirm(question, ("&%s\n&Leave it"):format(what), 2) == 1
 end
 
+--- What a verb would do, and after a question it is done.
+local function wary(verb)
+  return function()
+    require("covey")[verb]({}, function(err, found)
+      if err then
+        return require("covey.notify").error(err)
+      end
+      local lines = require("covey.report").of[verb](found, {})
+      if #lines == 1 then
+        return require("covey.notify").print(lines)
+      end
+      if vim.fn.confirm(table.concat(lines, "\n"), "&Do it\n&Leave it", 2) == 1 then
+        require("covey.recipe").act(verb, { yes = true })
+      end
+    end)
+  end
+end
+
 --- Ask the helper, and show how its answer reads.
 local function sheet(verb)
   return function(session)
@@ -40,6 +58,18 @@ local function ask(prompt, default, use)
   end)
 end
 
+--- A verb that wants one thing, which the person is asked for; nothing given is none.
+local function asked(prompt, verb, field)
+  return function()
+    local default = field == "agent" and require("covey.config").get().default_agent or ""
+    ask(prompt, default, function(given)
+      if given ~= "" then
+        act(verb, { [field] = given })
+      end
+    end)
+  end
+end
+
 local function answer(session)
   local question = vim.trim((session.evidence or {}).excerpt or "")
   local prompt = (question ~= "" and question .. "\n" or "") .. "Answer (yes, no, or words of an option): "
@@ -63,9 +93,9 @@ local VERBS = {
     end,
   },
   { "respawn", "start the agent again", plain("respawn") },
-  { "kill", "kill, after a question", plain("kill", "Kill") },
-  { "delete", "kill and forget what was sent, after a question", plain("delete", "Delete") },
-  { "reset", "start the agent anew, its conversation forgotten, after a question", plain("reset", "Reset") },
+  { "kill", "kill; asks first", plain("kill", "Kill") },
+  { "delete", "kill, and forget what was sent; asks first", plain("delete", "Delete") },
+  { "reset", "start anew, its conversation forgotten; asks first", plain("reset", "Reset") },
   {
     "keep",
     "keep, or no longer",
@@ -87,6 +117,20 @@ local VERBS = {
   { "explain", "why it is in its state", sheet("explain") },
   { "log", "what was done with it", sheet("log") },
   { "queue", "prompts that wait", sheet("queue") },
+  {
+    "cancel",
+    "take back a prompt that waits",
+    function(session)
+      require("covey.ui.waiting").cancel(session)
+    end,
+  },
+  {
+    "edit",
+    "write a prompt that waits anew",
+    function(session)
+      require("covey.ui.waiting").edit(session)
+    end,
+  },
 }
 
 --- Verbs that go to another window: the board closes first.
@@ -151,11 +195,11 @@ function M.all(hands)
     add(verb[1], verb[2], with(hands, verb[3]))
   end
   add("changed", "files changed since its last prompt", changed(hands))
-  add("open", "open a session", function()
-    ask("Agent: ", require("covey.config").get().default_agent, function(agent)
-      act("open", { agent = agent ~= "" and agent or nil })
-    end)
-  end)
+  add("open", "open a session", asked("Agent: ", "open", "agent"))
+  add("run", "open one for one task", asked("Task: ", "run", "prompt"))
+  add("broadcast", "send to every session", asked("To every session: ", "broadcast", "text"))
+  add("reap", "what a sweep would end; asks first", wary("reap"))
+  add("restore", "what tmux lost, back again; asks first", wary("restore"))
   add("group", "by project, or not", hands.group)
   add("fold", "fold the project, or unfold it", hands.fold)
   add("costs", "what each costs: cpu and memory", hands.costs)

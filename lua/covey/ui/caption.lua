@@ -6,14 +6,17 @@ local M = {}
 local STATES = { "blocked", "lost", "exited", "idle", "unknown", "starting", "working" } -- as the rows are sorted
 local LEAST = 3 -- rows of a window that can spare one for headings
 
---- How many sessions are in each state.
+--- How many sessions are in each state, as far as they fit: the most urgent first.
 ---@param counts table<string, integer>
+---@param width integer cells
 ---@return [string, string][]
-function M.title(counts)
-  local chunks = { { " covey ", "CoveyTitle" } }
+function M.title(counts, width)
+  local chunks, left = { { " covey ", "CoveyTitle" } }, width - #" covey "
   for _, state in ipairs(STATES) do
-    if (counts[state] or 0) > 0 then
-      table.insert(chunks, { ("· %d %s "):format(counts[state], state), require("covey.ui.highlight").state(state) })
+    local text = ("· %d %s "):format(counts[state] or 0, state)
+    left = left - (counts[state] and vim.api.nvim_strwidth(text) or 0)
+    if counts[state] and left >= 0 then
+      table.insert(chunks, { text, require("covey.ui.highlight").state(state) })
     end
   end
   return chunks
