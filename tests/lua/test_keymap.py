@@ -159,10 +159,3 @@ def test_a_prompt_that_waits_is_chosen(mapped, name, asked):
     mapped.reply(None, [{"act": act, "outcome": "held", "reason": "", "text": f"do {act}"} for act in ("x1", "x2")])
     method, params = mapped.call()
     assert (method, params["act"], params.get("text", "do x2 now")) == (asked, "x2", "do x2 now")
-
-
-def test_every_verb_has_a_map(nvim):
-    """Of several words for one verb the first."""
-    verbs = set(nvim.lua("return vim.tbl_keys(require('covey.command').verbs)")) - {"name", "doctor"}
-    maps = nvim.lua("return vim.tbl_map(function(map) return map.lhs end, vim.api.nvim_get_keymap('n'))")
-    assert not {verb for verb in verbs if f"<Plug>(Covey{verb.capitalize()})" not in maps}
