@@ -70,22 +70,11 @@ local function selection()
   return text
 end
 
---- Ask for the new name of a session.
-local function rename()
-  require("covey.verb").with_session({}, nil, function(session)
-    vim.ui.input({ prompt = "Name: ", default = session.name }, function(name)
-      if name and name ~= "" and name ~= session.name then
-        act("rename", { name = session.id, new = name })
-      end
-    end)
-  end)
-end
-
---- A prompt that waits, chosen and changed.
-local function waiting(change)
+--- Something is asked of a session.
+local function questioned(room, verb)
   return function()
     require("covey.verb").with_session({}, nil, function(session)
-      require("covey.ui.waiting")[change](session)
+      require("covey.ui." .. room)[verb](session)
     end)
   end
 end
@@ -114,11 +103,7 @@ M.actions = {
   BroadcastSelection = function()
     covey().broadcast({ text = selection() })
   end,
-  Answer = function()
-    ask("Answer (yes, no, or words of an option): ", function(choice)
-      act("answer", { choice = choice })
-    end)
-  end,
+  Answer = questioned("question", "answer"),
   Run = function()
     ask("Task: ", function(text)
       act("run", { prompt = text })
@@ -144,9 +129,9 @@ M.actions = {
   Prev = function()
     covey().prev({ count = vim.v.count1 })
   end,
-  Rename = rename,
-  Cancel = waiting("cancel"),
-  Edit = waiting("edit"),
+  Rename = questioned("question", "rename"),
+  Cancel = questioned("waiting", "cancel"),
+  Edit = questioned("waiting", "edit"),
 }
 
 --- Do what a map stands for; maps without an action of their own are `:Covey` with that verb and nothing else.

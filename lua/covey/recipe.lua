@@ -80,17 +80,21 @@ function M.wary(desc, verb, bang)
   }
 end
 
---- A verb with an optional NAME before its last word.
+--- A verb with an optional NAME before its last word. Of a session's name alone the rest is asked for.
 function M.with_last(desc, verb, field, kind)
   return {
     desc = desc,
     args = { "session", kind },
     run = function(context)
-      local given = context.words.list
-      if #given == 0 then
+      local first, second = unpack(context.words.list)
+      local session = first and not second and require("covey.fleet").get(first)
+      if not first then
         return ("say which: :Covey %s [NAME] %s"):format(verb, field:upper())
+      elseif session then
+        require("covey.ui.question")[verb](session)
+      else
+        M.act(verb, { name = second and first, [field] = second or first })
       end
-      M.act(verb, { name = given[2] and given[1], [field] = given[2] or given[1] })
     end,
   }
 end

@@ -75,6 +75,18 @@ def test_what_is_typed_is_what_is_asked(amber):
         assert (typed, asked, {name: params.get(name) for name in expected}) == (typed, method, expected)
 
 
+def test_a_sessions_name_alone_is_no_new_name_and_no_answer(amber):
+    amber.fleet(session("aaaaaaaa", "amber", "blocked", evidence={"excerpt": "Do you want to?\n1. Yes"}))
+    amber.nvim.lua("vim.ui.input = function(opts, cb) _G.asked = opts.prompt; cb(_G.typed) end")
+    for typed, method, field in [("rename amber", "rename", "new"), ("answer amber", "answer", "choice")]:
+        for given in ("nil", "''", "'two'"):
+            amber.nvim.lua(f"_G.typed = {given}")
+            amber.nvim.cmd(f"Covey {typed}")
+        assert amber.call() == (method, {"name": "aaaaaaaa", field: "two"})
+        assert amber.notices() == []
+    assert amber.nvim.lua("return _G.asked").startswith("Do you want to?\n1. Yes\nAnswer (")
+
+
 def test_open_gives_the_directory_and_the_environment(wire, world):
     wire.nvim.cmd("Covey open shell cwd=~")
     _, params = wire.calls()[0]

@@ -70,28 +70,17 @@ local function asked(prompt, verb, field)
   end
 end
 
-local function answer(session)
-  local question = vim.trim((session.evidence or {}).excerpt or "")
-  local prompt = (question ~= "" and question .. "\n" or "") .. "Answer (yes, no, or words of an option): "
-  ask(prompt, "", function(choice)
-    if choice ~= "" then
-      act("answer", { name = session.id, choice = choice })
-    end
-  end)
+--- A verb that something is asked for first.
+local function questioned(room, verb)
+  return function(session)
+    require("covey.ui." .. room)[verb](session)
+  end
 end
 
 --- Verbs on the session under the cursor: name in the config, what they do, and how.
 ---@type { [1]: string, [2]: string, [3]: fun(session: covey.Session) }[]
 local VERBS = {
-  {
-    "rename",
-    "rename",
-    function(session)
-      ask("New name: ", session.name, function(new)
-        act("rename", { name = session.id, new = new })
-      end)
-    end,
-  },
+  { "rename", "rename", questioned("question", "rename") },
   { "respawn", "start the agent again", plain("respawn") },
   { "kill", "kill; asks first", plain("kill", "Kill") },
   { "delete", "kill, and forget what was sent; asks first", plain("delete", "Delete") },
@@ -105,7 +94,7 @@ local VERBS = {
   },
   { "settle", "settle: a sweep may end it", plain("settle") },
   { "interrupt", "interrupt the agent", plain("interrupt") },
-  { "answer", "answer what it asks", answer },
+  { "answer", "answer what it asks", questioned("question", "answer") },
   { "adopt", "become its owner", plain("adopt") },
   {
     "mute",
@@ -117,20 +106,8 @@ local VERBS = {
   { "explain", "why it is in its state", sheet("explain") },
   { "log", "what was done with it", sheet("log") },
   { "queue", "prompts that wait", sheet("queue") },
-  {
-    "cancel",
-    "take back a prompt that waits",
-    function(session)
-      require("covey.ui.waiting").cancel(session)
-    end,
-  },
-  {
-    "edit",
-    "write a prompt that waits anew",
-    function(session)
-      require("covey.ui.waiting").edit(session)
-    end,
-  },
+  { "cancel", "take back a prompt that waits", questioned("waiting", "cancel") },
+  { "edit", "write a prompt that waits anew", questioned("waiting", "edit") },
 }
 
 --- Verbs that go to another window: the board closes first.
