@@ -45,7 +45,7 @@ TELESCOPE = """
 @pytest.fixture
 def stage(nvim: Editor) -> Stage:
     made = Stage(nvim)
-    made.fleet(session("ada"), session("bob", state="blocked"))
+    made.fleet(session("ada", state="blocked"), session("bob", state="blocked"))
     made.answer("capture", {"lines": ["a screen", "of bob\x07", "", " "], "cols": 80, "rows": 4})
     nvim.lua(SELECT)
     return made
@@ -55,6 +55,13 @@ def test_select_is_used_where_there_is_nothing_else(stage: Stage, nvim: Editor) 
     nvim.lua(PICK)
     nvim.wait("_G.chosen == 'bob'")
     assert nvim.lua("return _G.selected") == [2, "covey"]
+
+
+def test_who_needs_the_person_is_offered_first(stage: Stage, nvim: Editor) -> None:
+    stage.fleet(session("ada"), session("bob", state="working"), session("cid", state="exited"))
+    nvim.lua("vim.ui.select = function(items) _G.names = vim.tbl_map(function(s) return s.name end, items) end")
+    nvim.lua(PICK)
+    assert nvim.lua("return _G.names") == ["cid", "ada", "bob"]
 
 
 def test_snacks_shows_the_screen(stage: Stage, nvim: Editor) -> None:

@@ -8,7 +8,6 @@ local NAME_WIDTH, AGENT_WIDTH = 32, 12 -- cells at most
 
 ---@class covey.PickOpts
 ---@field prompt string?
----@field filter (fun(session: covey.Session): boolean)?
 
 local function widest(sessions, field, limit)
   local width = 0
@@ -73,9 +72,7 @@ local function with_preview(sessions, prompt, cb)
 end
 
 local function choose(sessions, opts, cb)
-  local shown = vim.tbl_filter(opts.filter or function()
-    return true
-  end, sessions)
+  local shown = require("covey.ui.roster").sorted(sessions)
   if #shown == 0 then
     require("covey.notify").say("covey: there is no session")
     return cb(nil)
@@ -88,7 +85,8 @@ local function choose(sessions, opts, cb)
   end
 end
 
---- Let the person choose a session. `cb(nil)`, or no call at all: they chose none, or there is none.
+--- Let the person choose a session: those that need them first. `cb(nil)`, or no call at all: they chose none, or
+--- there is none.
 ---@param opts covey.PickOpts?
 ---@param cb fun(session: covey.Session?)
 function M.session(opts, cb)
