@@ -205,7 +205,7 @@ function M.apply(event)
     local before = by_id[event.data.id]
     put(event.data)
     arrange()
-    require("covey.notify").event(event.event, event.data, before)
+    require("covey.news").heard(event.event, event.data, before)
     require("covey.reload").heard(event.data, before)
   end
   M.tell(event)

@@ -2,7 +2,6 @@
 local M = {}
 
 local TITLE = "covey"
-local SELF_TEST = "^selftest %x+$" -- what the helper calls the session that `:checkhealth` has it open and end
 local REMEMBERED = 200 -- keys of messages that are shown once
 
 local LEVEL = vim.log.levels
@@ -85,39 +84,6 @@ function M.ending(exit)
     return "exited"
   end
   return exit.signal and ("ended by signal %d"):format(exit.signal) or ("exited (%d)"):format(exit.code)
-end
-
---- The word in `notify.events` for what a session did; nil for what is no news. A question is one once.
-local function kind_of(event, session, before)
-  if event ~= "State" then
-    return event:lower()
-  elseif before and before.state == session.state then
-    return nil
-  end
-  local news = session.state ~= "idle" or not before or require("covey.attention").finished(before, session)
-  return news and session.state or nil
-end
-
---- Whether the person sees it anyway, wants to hear nothing of this session, or it is the self-test's.
-local function needless(session)
-  local attention = require("covey.attention")
-  return session.name:find(SELF_TEST) or attention.muted(session.id) or attention.on_screen(session.id)
-end
-
---- An event of a session, if `notify.events` names what it did.
----@param event string
----@param session covey.Session
----@param before? covey.Session
-function M.event(event, session, before)
-  local kind, wishes = kind_of(event, session, before), require("covey.config").get().notify
-  if wishes.level == "off" or not vim.list_contains(wishes.events, kind) or needless(session) then
-    return
-  end
-  local failed = kind == "exited" and session.exit and session.exit.code ~= 0
-  local what = ({ exited = M.ending(session.exit), blocked = "waits for you", idle = "is done" })[kind]
-    or ("is " .. kind)
-  local level = (failed or kind == "lost" or kind == "blocked") and LEVEL.WARN or LEVEL.INFO
-  M.show(("covey: %s %s"):format(session.name, what), level)
 end
 
 return M

@@ -131,7 +131,11 @@ def test_waiting_is_a_list_for_other_lua(stage: Stage, nvim: Editor) -> None:
     assert nvim.lua(names) == ["clu", "bob"]
 
 
-HEARD = "_G.heard = {}; vim.notify = function(message) table.insert(_G.heard, message) end"
+HEARD = """
+    vim.defer_fn = vim.schedule -- a moment is over as soon as the editor has nothing else to do
+    _G.heard = {}
+    vim.notify = function(message) table.insert(_G.heard, message) end
+"""
 
 
 def heard(nvim: Editor) -> list[str]:
@@ -208,3 +212,23 @@ def test_the_session_of_the_self_test_is_no_news(stage: Stage, nvim: Editor) -> 
     for name in ("selftest be5609", "selftest be5609 of mine"):
         stage.emit("Exited", session(name, state="exited", exit={"code": 1}))
     assert heard(nvim) == ["covey: selftest be5609 of mine exited (1)"]
+
+
+def test_what_happens_to_many_at_one_moment_is_one_notice(stage: Stage, nvim: Editor) -> None:
+    nvim.lua(HEARD)
+    crew = [session(name, state="working") for name in ("ada", "bob", "clu", "dan", "eve")]
+    stage.fleet(*crew)
+    lost = [each | {"state": "lost"} for each in crew]
+    nvim.lua("for _, session in ipairs(...) do stage.emit('Lost', session) end", lost)
+    assert heard(nvim) == ["covey: ada, bob, clu and 2 more are lost; :Covey restore"]
+    asked = [each | {"state": "blocked"} for each in crew[:2]]
+    ended = [each | {"state": "exited", "exit": {"code": code}} for each, code in zip(crew[2:4], (0, 3), strict=True)]
+    nvim.lua(
+        "local asked, ended = ... for i, each in ipairs(asked) do"
+        " stage.emit('State', each) stage.emit('Exited', ended[i]) end",
+        asked,
+        ended,
+    )
+    assert heard(nvim) == ["covey: ada, bob wait for you", "covey: clu exited (0)", "covey: dan exited (3)"]
+    stage.emit("Lost", lost[4])
+    assert heard(nvim) == ["covey: eve is lost; :Covey restore"]

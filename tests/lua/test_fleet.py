@@ -144,6 +144,7 @@ def test_next_prev_and_last_go_round(three):
 
 
 def test_notices_are_for_what_the_person_asked_to_hear(three):
+    three.nvim.lua("vim.defer_fn = vim.schedule")
     three.event("State", session("bbbbbbbb", "beryl", "idle"))
     assert three.notices() == []
     three.event("Exited", session("bbbbbbbb", "beryl", "exited", exit={"code": 3}))
@@ -151,6 +152,7 @@ def test_notices_are_for_what_the_person_asked_to_hear(three):
     assert three.notices() == ["covey: beryl exited (3)", "covey: coral ended by signal 9"]
     three.nvim.lua("require('covey').setup({ notify = { events = { 'blocked', 'idle' } } })")
     three.event("Exited", session("bbbbbbbb", "beryl", "exited", exit={"code": 3}))
+    three.event("State", session("aaaaaaaa", "amber", "working"))
     three.event("State", session("aaaaaaaa", "amber", "blocked"))
     three.event("State", session("aaaaaaaa", "amber", "idle"))
     assert three.notices() == ["covey: amber waits for you", "covey: amber is done"]
