@@ -17,7 +17,7 @@ end
 
 --- As Neovim itself would, at the next |:checktime|; a person's own `FileChangedShell` is heard.
 local function read_again(buf)
-  local own = vim.api.nvim_get_option_value("autoread", { scope = "local", buf = buf })
+  local own = vim.bo[buf].autoread
   vim.bo[buf].autoread = true
   pcall(vim.cmd.checktime, { args = { tostring(buf) }, mods = { silent = true } })
   vim.bo[buf].autoread = own

@@ -82,7 +82,7 @@ def test_a_trusted_file_counts_for_what_is_done_there(project: Path, wire: Wire)
     nvim.cmd("Covey open name=x")
     method, params = wire.call()
     assert (method, params["agent"], params["on_exit"]) == ("open", "codex", "keep")
-    assert nvim.lua(CONFIG)["attach"] == {"style": "tab"}
+    assert nvim.lua(CONFIG)["attach"]["style"] == "tab"
     nvim.cmd("cd /")
     nvim.cmd("Covey open name=y")
     assert wire.call()[1]["agent"] == "pi"

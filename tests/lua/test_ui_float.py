@@ -89,6 +89,8 @@ def test_age(nvim: Editor, stamp: str, age: str) -> None:
     ],
 )
 def test_V07_text_is_cut_between_characters(nvim: Editor, text: str, width: int, fitted: str) -> None:
+    if "\u200d" in text and not nvim.eval("has('nvim-0.11')"):
+        pytest.skip("there a joined emoji is several characters")
     assert nvim.lua("return require('covey.ui.label').fit(...)", text, width) == fitted
     assert nvim.lua("return vim.api.nvim_strwidth(...)", fitted) == width
 
@@ -113,12 +115,13 @@ def test_keys_are_a_persons_choice(nvim: Editor) -> None:
     nvim.lua("require('covey').setup({ keys = { preview = { close = 'X', zoom = false } } })")
     keys = nvim.lua(
         """
-        return require('covey.ui.keys').chosen('preview', {
+        local keys = require('covey.ui.keys').chosen('preview', {
           { name = 'close', run = '' }, { name = 'zoom', lhs = 'z', run = '' }, { name = 'other', lhs = 'o', run = '' },
         })
+        return vim.tbl_map(function(key) return { key.name, key.lhs } end, keys)
         """
     )
-    assert [(key["name"], key["lhs"]) for key in keys] == [("close", "X"), ("other", "o")]
+    assert keys == [["close", "X"], ["other", "o"], ["help", "g?"]]
 
 
 def test_help_lists_the_keys_and_closes(nvim: Editor) -> None:

@@ -147,6 +147,7 @@ def test_a_file_that_is_not_saved_is_told_before_and_when_it_is_sent(stage: Stag
 
 
 def test_placeholders_are_completed_with_their_values(stage: Stage, nvim: Editor) -> None:
+    nvim.cmd("set completeopt=menuone,noselect,noinsert")  # from 0.11 on the buffer's own
     nvim.lua("require('covey').prompt({ name = 'fix' })")
     nvim.keys("i{fi<C-x><C-o>")
     nvim.wait(lambda: nvim.eval("mode()") == "i" and "{file}" in nvim.screen())
@@ -169,6 +170,7 @@ def test_completion_comes_by_itself_and_inserts_nothing(stage: Stage, nvim: Edit
 
 
 def test_a_closing_brace_that_is_there_is_not_doubled(stage: Stage, nvim: Editor) -> None:
+    nvim.cmd("set completeopt=menuone,noselect,noinsert")  # from 0.11 on the buffer's own
     nvim.lua("require('covey').prompt({ name = 'fix' })")
     nvim.lua("vim.api.nvim_buf_set_lines(0, 0, -1, false, { '{cw}' })")
     nvim.keys("$i<C-x><C-o><C-n><C-y><Esc>")

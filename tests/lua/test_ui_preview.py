@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from editor import Editor
 
 FIX = session("fix")
-NUMBERED = [f"row {number}" for number in range(1, 41)]
+NUMBERED = [f"row {number}" for number in range(1, 40)]  # what an editor of 40 lines has room for
 
 
 @pytest.fixture
@@ -27,7 +27,7 @@ def test_a_frame_is_shown_and_the_next_replaces_it(stage: Stage) -> None:
     view = stage.preview(FIX)
     stage.frame(view, NUMBERED)
     stage.shows(NUMBERED)
-    stage.frame(view, ["short", *[""] * 39])
+    stage.frame(view, ["short", *[""] * 38])
     stage.shows(["short"])
 
 
@@ -81,14 +81,14 @@ def test_an_error_of_the_helper_is_said(stage: Stage, nvim: Editor) -> None:
 
 
 def test_V04_full_last_line_keeps_its_end_and_colours_stop_at_theirs(stage: Stage, nvim: Editor) -> None:
-    rows = ["\x1b[41mred", "still red\x1b[0m", *[f"{n:03d}" * 40 for n in range(3, 41)]]
+    rows = ["\x1b[41mred", "still red\x1b[0m", *[f"{n:03d}" * 40 for n in range(3, 40)]]
     view = stage.preview(FIX)
     stage.frame(view, rows)
     stage.shows(["red", "still red", *rows[2:]])
     stage.frame(view, rows)
     stage.frame(view, [*rows[:-1], "x" * 120])
     eventually(lambda: stage.text()[-1:] == ["x" * 120], message=lambda: str(stage.text()[-2:]))
-    assert len(stage.text()) == 40
+    assert len(stage.text()) == 39
 
 
 def test_V07_wide_characters_do_not_push_rows_down(stage: Stage) -> None:
@@ -139,7 +139,7 @@ def test_a_pane_larger_than_the_editor_shows_its_bottom(stage: Stage, nvim: Edit
     stage.frame(stage.preview(FIX), rows, cols=300)
     eventually(lambda: "line 100" in nvim.screen(), message=nvim.screen)
     assert stage.text()[-1] == "line 100"
-    assert stage.text()[0] == "line 61"
+    assert stage.text()[0] in ("line 61", "line 62")  # 40 rows, or 39 from nvim 0.12 on
 
 
 def test_the_cursor_row_of_a_pane_larger_than_the_editor_is_in_sight(stage: Stage, nvim: Editor) -> None:
@@ -150,7 +150,7 @@ def test_the_cursor_row_of_a_pane_larger_than_the_editor_is_in_sight(stage: Stag
 def test_V05_reading_back_keeps_its_place(stage: Stage, nvim: Editor) -> None:
     view = stage.preview(FIX, focus=True)
     stage.frame(view, NUMBERED)
-    eventually(lambda: "row 40" in nvim.screen(), message=nvim.screen)
+    eventually(lambda: NUMBERED[-1] in nvim.screen(), message=nvim.screen)
     nvim.keys("gg")
     nvim.wait(lambda: nvim.eval("line('w0')") == 1)
     stage.frame(view, [*NUMBERED[:-1], "new"])

@@ -18,7 +18,8 @@ local BEGIN = "\27[0m\27)0\15\27[?7l\27[H\27[J"
 
 ---@class covey.Canvas
 ---@field buf integer
----@field cols integer
+---@field asked { cols: integer, rows: integer }
+---@field cols integer what it has of these: from 0.12 on Neovim keeps floats off the rows of 'cmdheight'
 ---@field rows integer
 local Canvas = {}
 Canvas.__index = Canvas
@@ -123,10 +124,14 @@ end
 ---@param scrollback integer? lines kept above the screen (default: as few as there can be)
 ---@return covey.Canvas
 function M.new(win, cols, rows, scrollback)
-  local self = setmetatable({ buf = vim.api.nvim_win_get_buf(win), cols = cols, rows = rows }, Canvas)
-  if cols > vim.api.nvim_win_get_width(win) or rows > vim.api.nvim_win_get_height(win) then
+  local width, height = vim.api.nvim_win_get_width(win), vim.api.nvim_win_get_height(win)
+  local self = setmetatable({ buf = vim.api.nvim_win_get_buf(win), asked = { cols = cols, rows = rows } }, Canvas)
+  if cols > width or rows > height then
     self.hidden = hidden(self.buf, cols, rows)
+    width = math.max(width, vim.api.nvim_win_get_width(self.hidden))
+    height = math.max(height, vim.api.nvim_win_get_height(self.hidden))
   end
+  self.cols, self.rows = width, height
   vim.bo[self.buf].scrollback = scrollback or 1
   self.channel = quietly(function()
     return vim.api.nvim_open_term(self.buf, {})
@@ -140,7 +145,7 @@ end
 ---@return boolean
 function Canvas:fits(cols, rows)
   local held = not self.hidden or vim.api.nvim_win_is_valid(self.hidden)
-  return vim.api.nvim_buf_is_valid(self.buf) and held and self.cols == cols and self.rows == rows
+  return vim.api.nvim_buf_is_valid(self.buf) and held and self.asked.cols == cols and self.asked.rows == rows
 end
 
 --- Paint a screen. Its text is in the buffer a moment later (Neovim redraws terminals by a timer of its own).
