@@ -99,20 +99,33 @@ local function tmux()
   say(("%s is %s"):format(path, line) .. (too_old and ", older than " .. table.concat(OLDEST_TMUX, ".") or ""))
 end
 
+local function sorted_keys(content)
+  local keys = vim.tbl_keys(content)
+  table.sort(keys, function(a, b)
+    return tostring(a) < tostring(b)
+  end)
+  return keys
+end
+
+--- A value as words: `name value, name value` where it is a table of names.
+local function in_words(value)
+  if type(value) ~= "table" then
+    return tostring(value)
+  end
+  local parts = vim.tbl_map(function(key)
+    return (type(key) == "string" and key .. " " or "") .. in_words(value[key])
+  end, sorted_keys(value))
+  return #parts > 0 and table.concat(parts, ", ") or "none"
+end
+
 --- A section of what `doctor` answers, by name.
 local function section(name, content)
   start(name)
   if content.ok == false then
     vim.health.error("not as it should be")
   end
-  local keys = vim.tbl_keys(content)
-  table.sort(keys, function(a, b)
-    return tostring(a) < tostring(b)
-  end)
-  for _, key in ipairs(keys) do
-    local value = content[key]
-    local text = type(value) == "table" and vim.inspect(value, { newline = " ", indent = "" }) or tostring(value)
-    vim.health.info(("%s: %s"):format(key, text))
+  for _, key in ipairs(sorted_keys(content)) do
+    vim.health.info(("%s: %s"):format(key, in_words(content[key])))
   end
 end
 
@@ -133,27 +146,30 @@ local function helper()
     return false
   end
   local info = require("covey.rpc").status().info or {}
-  local names = vim.tbl_keys(info)
-  table.sort(names)
-  for _, name in ipairs(names) do
-    if type(info[name]) ~= "table" then
-      vim.health.info(("%s: %s"):format(name, tostring(info[name])))
-    end
-  end
-  vim.health.ok("it answers")
+  vim.health.ok(("it answers, as covey %s"):format(info.version or "of unknown version"))
   return true
 end
 
+local function installed(agent)
+  local untested = agent.untested and "; its profile is untested" or ""
+  local version = agent.version and agent.version ~= "" and " " .. agent.version or ""
+  vim.health.ok(("%s%s%s"):format(agent.name, version, untested))
+end
+
+--- Agents that are here, each; those that are not in one line, for it is no fault.
 local function agents(found)
   start("agents")
+  local missing = {}
   for _, agent in ipairs(found) do
     if agent.installed then
-      local untested = agent.untested and "; its profile is untested" or ""
-      local version = agent.version and agent.version ~= "" and " " .. agent.version or ""
-      vim.health.ok(("%s%s%s"):format(agent.name, version, untested))
+      installed(agent)
     else
-      vim.health.info(agent.name .. " is not installed")
+      table.insert(missing, agent.name)
     end
+  end
+  if #missing > 0 then
+    local fix = "To use one, install it, and start Neovim where its program is on $PATH; or see |covey-agents-own|"
+    vim.health.info(("not installed: %s. %s"):format(table.concat(missing, ", "), fix))
   end
 end
 
@@ -163,9 +179,7 @@ local function doctor()
     start("what the helper sees")
     return vim.health.error(err.message, advice(err))
   end
-  local names = vim.tbl_keys(sections)
-  table.sort(names)
-  for _, name in ipairs(names) do
+  for _, name in ipairs(sorted_keys(sections)) do
     if not APART[name] then
       section("helper's " .. name, sections[name])
     end

@@ -4,7 +4,9 @@ local M = {}
 local OLDEST = "3.11"
 local CANDIDATES = { "python3.14", "python3.13", "python3.12", "python3.11", "python3" }
 local STEP_TIMEOUT = 600000 -- ms for one step; a slow network is no failure
+local LOOK_TIMEOUT = 10000 -- ms for a Python to say that it works
 local WORDS = 800 -- bytes of a failed step's output that are shown
+local NO_AGENTS = { custom = true, shell = true, standin = true } -- profiles that need nothing installed
 
 local running = false
 
@@ -79,58 +81,101 @@ local function requirements()
   return listed
 end
 
---- The newest Python on PATH by its name; its version is checked by the first step.
-local function base_python()
-  for _, name in ipairs(CANDIDATES) do
-    if program(name) then
-      return program(name)
-    end
-  end
-end
-
 ---@class covey.Step
 ---@field say string
 ---@field argv string[]
 
----@return covey.Step[]?
----@return covey.Error?
-local function plan()
-  local venv, uv, base = M.venv(), program("uv"), base_python()
-  local fresh = { say = "clearing " .. venv, argv = { "rm", "-rf", "--", venv } }
-  if uv then
-    local install = vim.list_extend({ uv, "pip", "install", "--python", venv_python() }, requirements())
-    return {
-      fresh,
-      { say = "making the environment with uv", argv = { uv, "venv", "--python", ">=" .. OLDEST, venv } },
-      { say = "installing the packages with uv", argv = install },
-    }
+---@param argv string[]
+---@param timeout integer
+---@param cb fun(done: { code: integer, stdout: string?, stderr: string? }) on the main loop, in any case
+local function start(argv, timeout, cb)
+  local options = { text = true, env = require("covey.host").environment(), clear_env = true, timeout = timeout }
+  local ok, problem = pcall(vim.system, argv, options, vim.schedule_wrap(cb))
+  if not ok then
+    cb({ code = -1, stderr = tostring(problem) })
   end
-  if not base then
-    return nil, unavailable("there is neither uv nor a python3", "install one of them, then run :Covey install again")
+end
+
+local NO_ENSUREPIP = {
+  "this Python cannot make environments: its module ensurepip is missing",
+  "install uv (https://docs.astral.sh/uv), or your system's python3-venv, then run :Covey install again",
+}
+
+local function no_base(tried)
+  if #tried == 0 then
+    return unavailable("there is neither uv nor a python3", "install one of them, then run :Covey install again")
   end
-  local check = ("import sys; sys.exit(sys.version_info < (%s))"):format((OLDEST:gsub("%.", ", ")))
+  local message = "none of these runs, is %s or newer and can make environments: %s"
+  return unavailable(message:format(OLDEST, table.concat(tried, ", ")), NO_ENSUREPIP[2])
+end
+
+--- The newest Python on PATH that works: a name may belong to a program that only says what is not installed.
+---@param cb fun(err?: covey.Error, python?: string)
+local function base_python(cb)
+  local check = ("import ensurepip, sys, venv; sys.exit(sys.version_info < (%s))"):format((OLDEST:gsub("%.", ", ")))
+  local tried = {}
+  local function try(index)
+    local name = CANDIDATES[index]
+    local path = name and program(name)
+    if not name then
+      return cb(no_base(tried))
+    elseif not path then
+      return try(index + 1)
+    end
+    table.insert(tried, path)
+    start({ path, "-c", check }, LOOK_TIMEOUT, function(done)
+      if done.code == 0 then
+        return cb(nil, path)
+      end
+      try(index + 1)
+    end)
+  end
+  try(1)
+end
+
+---@return covey.Step[]
+local function with_uv(uv)
+  local install = vim.list_extend({ uv, "pip", "install", "--python", venv_python() }, requirements())
+  return {
+    { say = "making the environment with uv", argv = { uv, "venv", "--python", ">=" .. OLDEST, M.venv() } },
+    { say = "installing the packages with uv", argv = install },
+  }
+end
+
+---@return covey.Step[]
+local function with_pip(base)
   local pip = { venv_python(), "-m", "pip", "install", "--disable-pip-version-check" }
   return {
-    { say = "looking at " .. base, argv = { base, "-c", check } },
-    fresh,
-    { say = "making the environment", argv = { base, "-m", "venv", venv } },
+    { say = "making the environment with " .. base, argv = { base, "-m", "venv", M.venv() } },
     { say = "installing the packages with pip", argv = vim.list_extend(pip, requirements()) },
   }
 end
 
+---@param cb fun(err?: covey.Error, steps?: covey.Step[])
+local function plan(cb)
+  local function planned(steps)
+    table.insert(steps, 1, { say = "clearing " .. M.venv(), argv = { "rm", "-rf", "--", M.venv() } })
+    cb(nil, steps)
+  end
+  local uv = program("uv")
+  if uv then
+    return planned(with_uv(uv))
+  end
+  base_python(function(err, base)
+    if err then
+      return cb(err)
+    end
+    planned(with_pip(base))
+  end)
+end
+
 --- A failed step as a sentence with the way out.
 ---@param step covey.Step
----@param done vim.SystemCompleted
 ---@return covey.Error
 local function failure(step, done)
   local words = vim.trim((done.stderr or "") .. "\n" .. (done.stdout or "")):sub(-WORDS)
   if words:find("ensurepip", 1, true) then
-    local hint = "install uv (https://docs.astral.sh/uv), or your system's python3-venv, then run :Covey install again"
-    return unavailable("this Python cannot make environments: its module ensurepip is missing", hint)
-  end
-  if step.say:find("^looking at") then
-    local hint = "install uv, or a newer Python, then run :Covey install again"
-    return unavailable(step.argv[1] .. " is older than " .. OLDEST, hint)
+    return unavailable(unpack(NO_ENSUREPIP))
   end
   return unavailable(("%s failed with code %d"):format(step.say, done.code), words)
 end
@@ -143,20 +188,32 @@ local function run(steps, index, cb)
   if not step then
     return cb(nil, { python = venv_python() })
   end
-  require("covey.notify").say(("covey: %d/%d %s"):format(index, #steps, step.say))
-  local options = { text = true, env = require("covey.host").environment(), clear_env = true, timeout = STEP_TIMEOUT }
-  local ok, err = pcall(vim.system, step.argv, options, function(done)
-    vim.schedule(function()
-      if done.code ~= 0 then
-        cb(failure(step, done))
-      else
-        run(steps, index + 1, cb)
-      end
-    end)
+  vim.api.nvim_echo({ { ("covey: %d/%d %s"):format(index, #steps, step.say) } }, false, {})
+  start(step.argv, STEP_TIMEOUT, function(done)
+    if done.code ~= 0 then
+      return cb(failure(step, done))
+    end
+    run(steps, index + 1, cb)
   end)
-  if not ok then
-    cb(unavailable(step.say .. " failed", tostring(err)))
-  end
+end
+
+--- What to do next, by what is installed here. Asking that is the new Python's first work.
+local function farewell()
+  require("covey.rpc").reset()
+  require("covey.rpc").call("agents", {}, function(err, found)
+    if err then
+      return require("covey.notify").error(err)
+    end
+    local here = {}
+    for _, agent in ipairs(found) do
+      if agent.installed and not NO_AGENTS[agent.name] then
+        table.insert(here, agent.name)
+      end
+    end
+    local words = "covey: ready. Installed here: %s. Go on with :Covey open %s"
+    local none = "covey: ready. No agent is installed yet; :Covey open standin shows how it works without one"
+    require("covey.notify").say(here[1] and words:format(table.concat(here, ", "), here[1]) or none)
+  end)
 end
 
 --- Build the plugin's own environment, with uv where there is one, else with venv and pip. Never blocks; says each
@@ -165,18 +222,22 @@ end
 ---@param cb? covey.Callback result: `{ python = path }`
 function M.install(_, cb)
   cb = cb or require("covey.rpc").tell
-  local steps, err = plan()
-  if running or not steps then
-    return cb(err or { code = "refused", message = "an installation is under way already", hint = "" })
+  if running then
+    return cb({ code = "refused", message = "an installation is under way already", hint = "" })
   end
   running = true
-  run(steps, 1, function(failed, result)
+  local function finish(err, result)
     running = false
-    if not failed then
-      require("covey.rpc").reset()
-      require("covey.notify").say("covey: ready, with " .. result.python .. ". Go on with :Covey open")
+    if not err then
+      farewell()
     end
-    cb(failed, result)
+    cb(err, result)
+  end
+  plan(function(err, steps)
+    if err then
+      return finish(err)
+    end
+    run(steps, 1, finish)
   end)
 end
 

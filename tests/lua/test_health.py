@@ -19,7 +19,8 @@ class Front:
             "list": [],
             "doctor": {
                 "packages": {"libtmux": "0.62.0"},
-                "tmux": {"ok": False, "version": "tmux 1.8"},
+                "tmux": {"ok": False, "version": "tmux 1.8", "options": {"exit-empty": "on", "escape-time": "0"}},
+                "fleet": {"sessions": 2, "options": {}, "names": ["a", "b"]},
                 "problems": ["claude.toml: no argv"],
                 "agents": [
                     {"name": "shell", "installed": True, "version": "5.2", "untested": True},
@@ -52,24 +53,27 @@ def settings(world):
     return f"let g:covey = {{'python': '{python}'}}"
 
 
-def test_L06_every_link_is_shown_before_setup_was_called(start_nvim, settings):
+def test_L06_every_link_is_shown_before_setup_was_called(start_nvim, settings, world):
     text = report(start_nvim("--cmd", settings))
     for line in (
         "OK Neovim",
         "OK nothing is wrong with them",
-        "version: 1.2.3",
-        "OK it answers",
+        "OK it answers, as covey 1.2.3",
+        "options: escape-time 0, exit-empty on",
+        "options: none",
+        "names: a, b",
         "libtmux: 0.62.0",
         "ERROR not as it should be",
         "WARNING claude.toml: no argv",
         "OK shell 5.2; its profile is untested",
-        "- claude is not installed",
+        "- not installed: claude. To use one, install it,",
         "OK open",
         "ERROR send: held",
         "12.5 ms",
     ):
         assert line in text
     assert "ERROR claude" not in text
+    assert text.count(str(world.root)) == 2, "the helper's Python and its log, each once"
 
 
 def test_a_fresh_editor_with_wrong_options(start_nvim, settings):

@@ -10,8 +10,17 @@ import pytest
 
 PYTHON = "local path, err = require('covey.install').python(); return { path or vim.NIL, err or vim.NIL }"
 INSTALL = """
-    _G.said, _G.done = {}, nil
+    _G.said, _G.shown, _G.done, _G.agents = {}, {}, nil, (...) or {}
     vim.notify = function(message) table.insert(_G.said, message) end
+    local echo = vim.api.nvim_echo
+    vim.api.nvim_echo = function(chunks, history, opts)
+      table.insert(_G.shown, { chunks[1][1], history })
+      echo(chunks, history, opts)
+    end
+    package.loaded['covey.rpc'] = {
+      reset = function() end,
+      call = function(method, _, cb) cb(nil, method == 'agents' and _G.agents) end,
+    }
     require('covey').install({}, function(err, result) _G.done = { err or vim.NIL, result or vim.NIL } end)
 """
 
@@ -96,18 +105,33 @@ case $1 in venv) /bin/mkdir -p "{venv(world)}/bin"; printf '#!/bin/sh\\n' > "{ve
     assert all(name in packages for name in ("libtmux>=", "psutil>=", "platformdirs>="))
     assert "pytest" not in packages
     assert not (venv(world) / "stale").exists()
-    bare.wait("#_G.said == 4")
-    said = bare.lua("return _G.said")
-    assert said[1] == "covey: 2/3 making the environment with uv"
-    assert said[3].startswith("covey: ready, with ")
+    assert bare.lua("return _G.shown[2]") == ["covey: 2/3 making the environment with uv", False]
     assert bare.lua(PYTHON)[0] == result["python"]
+
+
+AGENTS = [
+    ([], "covey: ready. No agent is installed yet; :Covey open standin shows how it works without one"),
+    (["codex", "pi"], "covey: ready. Installed here: codex, pi. Go on with :Covey open codex"),
+]
+
+
+@pytest.mark.parametrize(("installed", "word"), AGENTS, ids=["none", "some"])
+def test_the_last_word_is_what_to_do_next(bare, world, installed, word):
+    program(bare.bin / "uv")
+    bare.lua(INSTALL, [{"name": name, "installed": name in ("shell", *installed)} for name in ("codex", "pi", "shell")])
+    assert bare.wait("_G.done")[0] is None
+    bare.wait("#_G.said > 0")
+    assert bare.lua("return _G.said") == [word]
 
 
 def test_install_without_uv_uses_venv_and_pip(bare, world):
     log = world.root / "py.log"
     script = f"""printf '%s\\n' "$*" >> {log}
 case "$1 $2" in "-m venv") /bin/mkdir -p "$3/bin"; /bin/cp "$0" "$3/bin/python";; esac"""
+    program(bare.bin / "python3.14", "echo 'pyenv: python3.14: command not found' >&2; exit 127")
+    program(bare.bin / "python3.13", "exec /nowhere/python")
     program(bare.bin / "python3.12", script)
+    program(bare.bin / "python3", "exit 1")
     bare.lua(INSTALL)
     assert bare.wait("_G.done")[0] is None
     _, made, packages = log.read_text().splitlines()
@@ -122,10 +146,14 @@ FAILURES = [
         "this Python cannot make environments: its module ensurepip is missing",
         "python3-venv",
     ),
-    ('case "$1" in "-c") exit 1;; esac', "{bin}/python3 is older than 3.11", "newer Python"),
+    (
+        'case "$1" in "-c") exit 1;; esac',
+        "none of these runs, is 3.11 or newer and can make environments: {bin}/python3",
+        "install uv",
+    ),
     (
         'case "$1 $2" in "-m venv") echo "disk full" >&2 ; exit 7;; esac',
-        "making the environment failed with code 7",
+        "making the environment with {bin}/python3 failed with code 7",
         "disk full",
     ),
 ]
