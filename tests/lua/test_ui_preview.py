@@ -69,9 +69,13 @@ def test_frames_are_asked_for_again_after_the_server_or_the_helper_came_back(sta
 
 
 def test_a_session_that_is_gone_leaves_its_last_screen(stage: Stage, nvim: Editor) -> None:
-    stage.frame(stage.preview(FIX), ["last screen"])
+    view = stage.preview(FIX)
+    stage.frame(view, ["last screen"])
     stage.emit("Reaped", {"id": FIX["id"], "name": "fix", "reason": "settled and its editor left"})
+    stage.frame(view, ["last screen"], note="no tmux server of covey is running", dead=True)
     nvim.wait(lambda: "settled and its editor left" in nvim.screen() and "last screen" in nvim.screen())
+    nvim.wait(lambda: "fix · standin · gone" in nvim.screen())
+    assert "no tmux server" not in nvim.screen()
 
 
 def test_an_error_of_the_helper_is_said(stage: Stage, nvim: Editor) -> None:

@@ -23,6 +23,8 @@ local M = {}
 ---@field note string? why the screen stands still
 ---@field adrift boolean? whether the helper that sent its frames is gone
 
+local GONE = "gone" -- the state of a session that is no more
+
 local views = {} ---@type table<string, covey.View>
 local minted = 0
 local unsubscribe = nil ---@type fun()?
@@ -107,11 +109,13 @@ function M.frame(event)
   if not view then
     return
   end
-  if not event.data.ansi then
+  if view.session.state ~= GONE then -- of one that is gone nothing better is known than why
     view.note = event.data.note
+  end
+  if not event.data.ansi then
     return caption(view)
   end
-  view.screen, view.note = event.data, event.data.note
+  view.screen = event.data
   if not view.pending then
     view.pending = true
     vim.schedule(function()
@@ -150,11 +154,12 @@ end
 local function update(view, event)
   local now = require("covey.fleet").get(view.session.id)
   if not now then
-    view.note = event.data.reason or "this session is gone"
+    view.note = event.data.reason or view.note or "this session is gone"
+    now = vim.tbl_extend("force", view.session, { state = GONE })
   elseif view.session.state == "lost" and now.state ~= "lost" then
     ask(view)
   end
-  view.session = now or view.session
+  view.session = now
   caption(view)
 end
 
