@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any
 
-from covey import __version__, kinds, life, paths, process, verbs
+from covey import __version__, kinds, life, paths, process, story, verbs
 from covey.errors import CoveyError, Usage
 from covey.helper import Helper
 from covey.models import Json
@@ -51,7 +51,11 @@ class Front:
     async def call(self, method: str, params: Json | None = None) -> Any:
         """One method by name. Raises ``CoveyError`` for what a person can act on; anything else is a bug."""
         given = params or {}
-        return await understood(method, given)(self.helper, **given)
+        run = understood(method, given)
+        before = await story.known(self.helper, method, given)
+        answer = await run(self.helper, **given)
+        await story.note(self.helper, method, before, answer)
+        return answer
 
     async def bye(self, _params: Json) -> None:
         """The exit sweep of the editor that leaves: end what its policy says, release the rest.

@@ -66,7 +66,7 @@ def _run(words: list[str]) -> int:
         return 0
     answer, status = asyncio.run(VERBS[given.verb][2](given, command))
     if answer is not None:
-        _say(_json(answer) if given.json else render.answer(given.verb, answer))
+        _say(_json(answer) if given.json else render.answer(given.verb, answer, full="full" in given and given.full))
     return int(status)
 
 
@@ -251,9 +251,10 @@ VERBS: dict[str, tuple[str, list[Word], Any]] = {
         shell.explain_state,
     ),
     "log": (
-        "show what was sent to a session and what became of it",
+        "show what was done to a session, what was sent to it and what became of that",
         [
             (["name"], {"nargs": "?", "metavar": "NAME", "help": "a session's name or id"}),
+            _flag("--full", "with whole prompts, and the last screen of each exit"),
             _flag("--purge", "instead, forget everything that is over"),
         ],
         shell.log,

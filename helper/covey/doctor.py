@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
 import os
 import shutil
 import sys
@@ -128,34 +127,6 @@ def _options(helper: Helper, loop: asyncio.AbstractEventLoop) -> Json:
 def _version(said: str) -> tuple[int, ...]:
     digits = "".join(char if char.isdigit() or char == "." else " " for char in said).split()
     return tuple(int(part) for part in digits[0].split(".") if part) if digits else (0,)
-
-
-def story(helper: Helper, session: str, limit: int) -> list[Json]:
-    """What was sent to a session and what became of it, and what happened to it, oldest first."""
-    sent = helper.store.rows(
-        "SELECT act, text, outcome, reason, writer, created, settled, epoch, json_extract(options, '$.by') AS who"
-        " FROM tickets WHERE session = ?"
-        " ORDER BY row DESC LIMIT ?",
-        (session, limit),
-    )
-    acts = [
-        {
-            "at": row["created"],
-            "kind": "send",
-            "data": {
-                "id": row["act"],
-                "text": row["text"].decode("utf-8", "surrogatepass"),
-                "outcome": row["outcome"],
-                "reason": row["reason"],
-                "settled": row["settled"],
-                "epoch": row["epoch"],
-                "writer": row["writer"],
-                "by": json.loads(row["who"] or "{}"),
-            },
-        }
-        for row in sent
-    ]
-    return sorted([*helper.store.history(session, limit), *acts], key=lambda entry: str(entry["at"]))[-limit:]
 
 
 async def selftest(call: Callable[..., Awaitable[Any]]) -> Json:

@@ -46,6 +46,7 @@ class Helper:
         self.owner = owner
         self.when = str(config.get("when") or "")  # what an editor says of prompts that nobody says more of
         self.store = Store(paths.store_path())
+        self.store.by = _caller(owner)
         self.settings = settings.read(paths.config_dir() / "config.toml")
         server = self.store.get("server") or {}
         known = Identity.from_json(server) if server else None
@@ -62,15 +63,14 @@ class Helper:
         )
         dirs = [paths.config_dir() / "agents", *map(Path, config.get("agents_dirs", ()))]
         self.catalog = agents.load(dirs)
-        self.by: Json = {"who": "editor", "pid": owner.pid} if owner else {"who": "shell", "pid": os.getppid()}
-        self.outbox = Outbox(self.store, me, self.by)
+        self.outbox = Outbox(self.store, me)
         self.eyes = Eyes(self.place.wire, self.catalog, self.ring)
         self.kit = Kit(self.place, self.store, self.outbox, self.eyes, paths.lanes_dir(), me)
         self.fleet = Fleet(self.kit, self.emit, self.receipt)
         self.keeper = Keeper(
             self.kit, self.fleet, max(self.settings.history_limit, int(config.get("history_limit") or 0))
         )
-        self.revival = Revival(self.fleet, self.keeper, self.emit)
+        self.revival = Revival(self.fleet, self.keeper, self.emit, self.store)
         pause = max(FRAME_PAUSE, float(config.get("preview_interval") or 0) / 1000)
         self.previews = Previews(self.fleet, self.place.wire, self.emit, pause)
         self._out = emit
@@ -85,8 +85,8 @@ class Helper:
         self._errands: set[asyncio.Task[Any]] = set()
 
     async def note(self, session: str, kind: str, facts: Json) -> None:
-        """Log what was done to a session, and for whom."""
-        await asyncio.to_thread(self.store.log, session, kind, {**facts, "by": self.by})
+        """Log what was done to a session."""
+        await asyncio.to_thread(self.store.log, session, kind, facts)
 
     # News
 
@@ -105,7 +105,11 @@ class Helper:
         pane = self.fleet.panes.get(view.id)
         finished = view.state in ("idle", "exited") and not (view.queued or view.settled or view.guessed)
         if finished and pane and pane.spec.options.get("once") and self.outbox.spoken(view.id):
-            self._errand(self.keeper.change(view.id, settled=True))
+            self._errand(self._finished(view.id))
+
+    async def _finished(self, session: str) -> None:
+        await self.keeper.change(session, settled=True)
+        await self.note(session, "settled", {"reason": "its agent has finished"})
 
     def _errand(self, work: Coroutine[Any, Any, Any]) -> None:
         """Something to be done soon, by itself; a failure is for the log."""
@@ -277,3 +281,11 @@ class Helper:
         self._bells.close()
         await self.place.wire.close()
         await asyncio.to_thread(self.store.close)
+
+
+def _caller(owner: Identity | None) -> str:
+    """Who speaks through this helper: an editor, an agent that runs in a session itself, or a person in a shell."""
+    if owner:
+        return f"editor {owner.pid}"
+    inside = os.environ.get(process.MARK)
+    return f"session {inside}" if inside else "shell"

@@ -32,13 +32,12 @@ ENDED = "the session ended before this was seen to be taken"
 class Outbox(Ledger):
     """The tickets in ``store``; ``me`` is the process that types when ``typing`` is called.
 
-    What befalls an act that waits is logged, with ``by``: for whom that process does it.
+    What befalls an act that waits is logged.
     """
 
-    def __init__(self, store: Store, me: Identity, by: Json | None = None) -> None:
+    def __init__(self, store: Store, me: Identity) -> None:
         super().__init__(store)
         self.me = me
-        self._by = by or {}
 
     # Into the line
 
@@ -60,7 +59,7 @@ class Outbox(Ledger):
         with another session, kind or text.
         """
         asked = hashlib.sha256(pack(f"{session}\0{kind}\0{text}")).digest()
-        values = (act_id, asked, session, epoch, kind, pack(text), json.dumps(options))
+        values = (act_id, asked, session, epoch, kind, pack(text), json.dumps(self.store.signed(options)))
         with self.store.transaction() as db:
             db.execute(
                 "INSERT INTO tickets (act, asked, session, epoch, kind, text, options, outcome, writer, created,"
@@ -223,8 +222,7 @@ class Outbox(Ledger):
 
     def _log(self, receipt: Receipt) -> Receipt:
         """Log what a receipt says, within the transaction that made it so."""
-        facts = {"id": receipt.id, "reason": receipt.reason, "by": self._by}
-        self.store.log(receipt.session, receipt.outcome, facts)
+        self.store.log(receipt.session, receipt.outcome, {"id": receipt.id, "reason": receipt.reason})
         return receipt
 
     # Forgetting

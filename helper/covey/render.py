@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 from covey.cells import width
@@ -13,9 +14,9 @@ from covey.models import Json
 GUESSED = "what covey knows of it could not all be read: nothing is done to it by itself; respawn it, or kill it"
 
 
-def answer(verb: str, value: Any) -> str:
-    """The answer of that verb; JSON where no better form is known."""
-    form = FORMS.get(verb)
+def answer(verb: str, value: Any, *, full: bool = False) -> str:
+    """The answer of that verb; JSON where no better form is known. ``full`` is for the log: nothing is left out."""
+    form = partial(_log, full=full) if verb == "log" else FORMS.get(verb)
     return form(value) if form else json.dumps(value, ensure_ascii=False, indent=2)
 
 
@@ -115,18 +116,21 @@ def _queue(waiting: list[Json]) -> str:
     return table(rows) if rows else "nothing waits"
 
 
-def _log(entries: Any) -> str:
+def _log(entries: Any, *, full: bool) -> str:
     if isinstance(entries, dict):
         return f"forgot {entries['removed']} entries"
-    return "\n".join(f"{e['at']}  {e['kind']}  {_entry(e)}" for e in entries)
+    rows = table([[_local(each["at"]), each["kind"], each["words"]] for each in entries]).split("\n")
+    return "\n".join(line for row, each in zip(rows, entries, strict=False) for line in [row, *_more(each, full=full)])
 
 
-def _entry(entry: Json) -> str:
-    data = entry["data"]
-    if entry["kind"] != "send":
-        return json.dumps(data, ensure_ascii=False)
-    first = data["text"].split("\n", 1)[0][:60]
-    return f"{data['outcome']}{': ' + data['reason'] if data['reason'] else ''}  {first!r}"
+def _local(moment: str) -> str:
+    return datetime.fromisoformat(moment).astimezone().strftime("%Y-%m-%d %H:%M:%S")
+
+
+def _more(entry: Json, *, full: bool) -> list[str]:
+    """The whole of a prompt, or of the last screen, below its row."""
+    lines = [*entry["data"].get("screen", ()), *entry["data"].get("text", "").splitlines()]
+    return [f"    {shown(line)}".rstrip() for line in lines] if full else []
 
 
 def _agents(value: Any) -> str:
@@ -193,7 +197,6 @@ FORMS: dict[str, Callable[[Any], str]] = {
     "reap": _reap,
     "capture": lambda value: "\n".join(value["lines"]),
     "explain": _score,
-    "log": _log,
     "queue": _queue,
     "agents": _agents,
     "doctor": _doctor,

@@ -12,6 +12,7 @@ from covey.errors import CoveyError
 from covey.fleet import Emit, Fleet
 from covey.keeper import Keeper
 from covey.models import Exit, Session
+from covey.store import Store
 
 
 @dataclass(slots=True)
@@ -21,6 +22,7 @@ class Revival:
     fleet: Fleet
     keeper: Keeper
     emit: Emit
+    store: Store
     _exits: dict[str, list[tuple[float, Exit]]] = field(default_factory=dict)
     _tasks: dict[str, asyncio.Task[None]] = field(default_factory=dict)
 
@@ -40,7 +42,8 @@ class Revival:
     async def _later(self, view: Session, delay: float) -> None:
         await asyncio.sleep(delay)
         try:
-            await self.keeper.respawn(view.id, os.environ, fresh=False, force=False, from_epoch=view.epoch)
+            new = await self.keeper.respawn(view.id, os.environ, fresh=False, force=False, from_epoch=view.epoch)
+            await asyncio.to_thread(self.store.log, view.id, "restarted", {"epoch": [view.epoch, new.epoch]})
         except CoveyError as error:
             message = f"{view.name} could not be started again: {error.message}"
             self.emit("Notice", view.id, {"level": "error", "message": message})

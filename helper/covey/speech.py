@@ -83,7 +83,7 @@ async def queue_prompt(
         await helper.note(view.id, "refused", {"id": act, "text": clean.text, "reason": reason})
         return Receipt(act, view.id, view.epoch, "refused", reason, prompt.size(clean.text), clean.stripped)
     when = prompt.occasion(options.get("when", ""), profile, helper.when)
-    options = {**options, "when": when, "by": helper.by}
+    options = {**options, "when": when}
     receipt = await helper.fleet.session(view.id).take(act, view.epoch, typed.text, options, stripped=typed.stripped)
     helper.follow(receipt)
     return receipt

@@ -75,6 +75,7 @@ class Store:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self.by = ""  # in whose name the log is written
         self._lock = threading.RLock()
         self._connection: sqlite3.Connection | None = None
         self._inode: tuple[int, int] | None = None
@@ -145,11 +146,16 @@ class Store:
     # The log
 
     def log(self, session: str, kind: str, data: Json) -> None:
+        """Write down what happened to a session."""
         with self.transaction() as db:
             db.execute(
                 "INSERT INTO log (session, at, kind, data) VALUES (?, ?, ?, ?)",
-                (session, now(), kind, json.dumps(data)),
+                (session, now(), kind, json.dumps(self.signed(data))),
             )
+
+    def signed(self, data: Json) -> Json:
+        """The same facts, with in whose name they are written."""
+        return {"by": self.by, **data} if self.by else data
 
     def history(self, session: str, limit: int = 100) -> list[Json]:
         """Give the last ``limit`` entries as ``{session, at, kind, data}``, oldest first."""

@@ -7,7 +7,7 @@ import os
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeAlias
 
-from covey import doctor, life, process, speech
+from covey import doctor, life, process, speech, story
 from covey.asking import addressed, in_order, is_within
 from covey.errors import NotFound, Refused
 from covey.helper import Helper
@@ -89,7 +89,7 @@ async def explain(helper: Helper, name: str) -> Json:
 
 
 async def log(helper: Helper, name: str, limit: int = 200) -> list[Json]:
-    """What was sent to a session and what befell it; of one that has ended, the last of that name."""
+    """What was sent to a session and what befell it, with words; of one that has ended, the last of that name."""
     try:
         session = (await addressed(helper, name)).id
     except NotFound:
@@ -98,7 +98,7 @@ async def log(helper: Helper, name: str, limit: int = 200) -> list[Json]:
         if not found:
             raise
         session = found[-1]
-    return await asyncio.to_thread(doctor.story, helper, session, limit)
+    return await asyncio.to_thread(story.told, helper.store, session, limit)
 
 
 async def purge(helper: Helper) -> Json:

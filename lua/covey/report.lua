@@ -4,7 +4,6 @@ local label = require("covey.ui.label")
 local M = {}
 
 local GAP = "  "
-local TEXT = 60 -- cells of a prompt that are shown
 local MIB = 1024 * 1024
 
 --- A session's name by its id, which stands for itself where nobody knows it any more.
@@ -158,36 +157,11 @@ local function explained(verdict)
   return vim.list_extend(lines, vim.split(verdict.excerpt or "", "\n"))
 end
 
-local ELSEWHERE = { "id", "act", "session", "epoch", "text", "outcome", "reason", "code", "signal", "settled" }
-
---- Facts of an entry as words: `new amber, by nvim 12`.
-local function facts(data)
-  local words = {}
-  for key, value in pairs(data) do
-    if type(value) ~= "table" and not vim.list_contains(ELSEWHERE, key) then
-      table.insert(words, ("%s %s"):format(key, text(value)))
-    end
-  end
-  table.sort(words)
-  return table.concat(words, ", ")
-end
-
---- What happened, in a few words.
-local function happened(kind, data)
-  if kind == "exited" then
-    return require("covey.notify").ending(data)
-  end
-  local reason = (data.reason or "") ~= "" and " (" .. data.reason .. ")" or ""
-  return (kind == "send" and data.outcome or kind) .. reason
-end
-
 --- What happened to a session and what was sent to it, one event a line.
 ---@return string[]
 local function story(entries)
   local rows = vim.tbl_map(function(entry)
-    local data = entry.data or {}
-    local said = data.text and (label.fit(data.text, TEXT):gsub("%s+$", "")) or facts(data)
-    return { label.clock(entry.at), text(happened(entry.kind, data)), said }
+    return { label.clock(entry.at), text(entry.kind), text(entry.words) }
   end, entries)
   return #rows > 0 and columns({ "at", "what", "" }, rows) or { "nothing happened yet" }
 end

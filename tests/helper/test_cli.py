@@ -6,6 +6,7 @@ import json
 import shlex
 import subprocess
 import sys
+from datetime import datetime, timedelta
 
 import pytest
 
@@ -234,6 +235,16 @@ def test_a_broadcast_with_a_bad_name_sends_none_and_to_each_once(covey):
     assert covey("broadcast", "--text", "to all", "one", "nobody").returncode == 1
     assert "to all" not in covey("capture", "one").stdout
     assert len(json.loads(covey("broadcast", "--text", "to all", "one", "one", "--json").stdout)) == 1
+
+
+def test_the_log_is_in_words_and_local_time(covey):
+    covey("open", "one", "--agent", "standin", "--prompt", "hi")
+    covey("send", "one", "two\nlines")
+    (opened, _, sent) = covey("log", "one", TZ="XXX-5").stdout.splitlines()
+    at = datetime.fromisoformat(json.loads(covey("log", "one", "--json").stdout)[0]["at"])
+    assert opened.startswith((at + timedelta(hours=5)).strftime("%Y-%m-%d %H:%M:%S  opened  standin as 'one' in "))
+    assert sent.endswith("send    submitted 'two' …, by shell")
+    assert covey("log", "one", "--full").stdout.endswith("by shell\n    two\n    lines\n")
 
 
 @pytest.mark.parametrize("act", ["../../x", "a" * 400, "a b"])

@@ -172,7 +172,7 @@ async def test_a_snapshot_has_what_waits(desk, drafted):
 
 async def test_the_log_tells_each_act_that_types_and_who_did_it(desk, one):
     editor = await Desk(desk.world, pid=os.getpid()).start()
-    me, shell = {"who": "editor", "pid": os.getpid()}, {"who": "shell", "pid": os.getppid()}
+    me, shell = f"editor {os.getpid()}", "shell"
     try:
         await editor("send", name="one", text="ask may I")
         await desk.state("one", "blocked")

@@ -1,0 +1,90 @@
+"""A session's log: each verb that changes it leaves a row, in whose name, in words."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from covey import story
+from desk import Desk
+
+
+@pytest.fixture
+async def editor(desk):
+    """A second helper, as an editor's: it belongs to a process of its own."""
+    here = await Desk(desk.world, os.getpid()).start()
+    yield here
+    await here.close()
+
+
+def rows(log):
+    return [f"{each['kind']} {each['words']}".strip() for each in log]
+
+
+async def test_each_change_leaves_one_row_that_says_who(desk):
+    await desk.standin("one")
+    await desk("rename", name="one", new="two")
+    await desk("keep", name="two")
+    await desk("keep", name="two")  # it is kept already
+    await desk("keep", name="two", on=False)
+    await desk("settle", name="two")
+    await desk("respawn", name="two", force=True)
+    await desk("reset", name="two")
+    await desk.state("two", "idle")
+    await desk("send", name="two", text="words\nand more")
+    await desk("kill", name="two")
+    told = [row for row in rows(await desk("log", name="two")) if not row.startswith("exited")]
+    assert told == [
+        f"opened standin as 'one' in {desk.world.home}, by shell",
+        "renamed 'one' → 'two', by shell",
+        "kept from every sweep, by shell",
+        "kept no longer, by shell",
+        "settled by shell",
+        "respawned start 2, by shell",
+        "reset start 3, by shell",
+        "send submitted 'words' …, by shell",
+        "ended killed; 1 process, by shell",
+    ]
+
+
+async def test_an_editor_is_named_by_its_pid(desk, editor):
+    await desk.standin("one")
+    await editor("adopt", name="one")
+    await editor("send", name="one", text="hi")
+    assert rows(await desk("log", name="one"))[1:] == [
+        f"adopted by editor {os.getpid()}",
+        f"send submitted 'hi', by editor {os.getpid()}",
+    ]
+
+
+async def test_what_covey_does_by_itself_is_told_too(desk):
+    session = await desk("open", name="one", cmd=["sh", "-c", "sleep 0.2; exit 3"], restart="on_failure")
+    await desk.until(lambda: _kinds(desk, session, 4), message="it was started again")
+    kinds = [each["kind"] for each in await desk("log", name="one")]
+    assert kinds[:4] == ["opened", "exited", "restarted", "exited"]
+    await desk("kill", name="one")
+    argv = ["{python}", "-m", "covey.standin", "--work", "0.1"]
+    task = await desk("run", name="task", agent="standin", cmd=argv, prompt="do it")
+    await desk.until(lambda: _kinds(desk, task, 3), message="it was settled")
+    assert rows(await desk("log", name="task"))[-1] == "settled its agent has finished, by shell"
+
+
+async def _kinds(desk, session, number):
+    return len(await desk("log", name=session["id"])) >= number
+
+
+@pytest.mark.parametrize(
+    ("kind", "data", "said"),
+    [
+        ("exited", {"by": "shell", "code": 3, "signal": None, "screen": ["x"]}, "with 3"),
+        ("exited", {"code": None, "signal": 9}, "by signal 9"),
+        ("exited", {"code": None, "signal": None}, "how is unknown"),
+        ("reaped", {"reason": "settled: its work is done", "by": "editor 7"}, "settled: its work is done, by editor 7"),
+        ("restored", {"epoch": [1, 2], "by": ""}, "start 2"),
+        ("exited", {}, ""),
+        ("of tomorrow", {"by": "shell", "x": 1}, '{"x": 1}, by shell'),
+    ],
+)
+def test_words_are_found_for_every_row(kind, data, said):
+    assert story.words(kind, data) == said
