@@ -23,7 +23,7 @@ from covey.models import Identity, Json, Pane, Receipt, Spec
 from covey.outbox import Outbox
 from covey.place import Place
 from covey.store import Store
-from covey.tmux import panes, screen
+from covey.tmux import audience, panes, screen
 from covey.watch import Eyes
 
 PASS = 1.0  # seconds a kill or a respawn waits for the lane before it goes on behind its fence
@@ -174,8 +174,8 @@ class Session:
     async def respawn(self, spec: Spec, caller: Mapping[str, str], *, fresh: bool, from_epoch: int | None) -> bool:
         """Start the agent again in its pane. False when somebody did so meanwhile (the epoch moved on)."""
         given = await values(self._kit, spec, caller)
-        await panes.raise_fence(self._kit.place.wire, await self._find(self.id))
-        async with self._passing():
+        pane = await panes.raise_fence(self._kit.place.wire, await self._find(self.id))
+        async with self._passing(), audience.hushed(self._kit.place.wire, pane):
             pane = await self._find(self.id)
             if from_epoch is not None and pane.epoch != from_epoch:
                 return False

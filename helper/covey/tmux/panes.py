@@ -21,6 +21,7 @@ from covey.tmux.server import COLS, HUB, ROWS, Server
 
 DENIED = "covey-denied"
 HISTORY_PAGE = 1000  # lines one capture may take: 50,000 lines block every client for a second
+NOTE = re.compile(r"\n[^\n]*Pane is dead \([^\n]*\Z")  # what tmux 3.2 writes on a dead pane's last row
 
 CLIENTS = ("list-clients", "-F", "#{session_id} #{client_control_mode} #{client_activity} #{client_pid}")
 _MADE = re.compile(rb"%\d+\Z")
@@ -285,7 +286,7 @@ async def capture(server: Server, *panes: str, colours: bool = True) -> list[Sho
     """What each pane shows now, all in one go; None for a pane that is gone."""
     shots = []
     for pane in panes:
-        facts = "#{pane_width} #{pane_height} #{cursor_x} #{cursor_y} #{cursor_flag}"
+        facts = "#{pane_width} #{pane_height} #{cursor_x} #{cursor_y} #{cursor_flag} #{pane_dead}"
         shots.append(
             server.send(
                 ("capture-pane", "-p", *(["-e"] if colours else []), "-t", pane),
@@ -303,8 +304,9 @@ def _only(pane: str) -> str:
 def _shot(blocks: list[Block]) -> Shot | None:
     if len(blocks) != 2 or not all(block.ok for block in blocks) or not blocks[1].lines:  # noqa: PLR2004
         return None
-    cols, rows, x, y, visible = map(int, blocks[1].text.split(" "))
-    return Shot(blocks[0].text, cols, rows, (x, y), bool(visible))
+    cols, rows, x, y, visible, dead = map(int, blocks[1].text.split(" "))
+    text = NOTE.sub("\n", blocks[0].text) if dead else blocks[0].text
+    return Shot(text, cols, rows, (x, y), bool(visible))
 
 
 async def history(server: Server, pane: str, lines: int, *, colours: bool) -> str:
