@@ -23,6 +23,7 @@ PROBE_MOST = 4096  # bytes of its output that are looked at
 READY_PATIENCE = 10.0  # seconds until the self-test's agent must be ready
 PACKAGES = ("pynvim", "libtmux", "psutil", "platformdirs")
 OLDEST_TMUX = (3, 2)
+TELLS_SIGNALS = (3, 3)
 SERVER_OPTIONS = ("message-limit", "set-clipboard", "focus-events", "extended-keys", "exit-empty", "escape-time")
 
 
@@ -93,6 +94,7 @@ async def report(helper: Helper) -> Json:
         },
         "fleet": {"sessions": len(helper.fleet.views), "connected": wire.connected},
         "problems": problems,
+        "warnings": _warnings(tmux["version"]),
         "agents": await agents(helper.catalog),
     }
 
@@ -115,6 +117,13 @@ async def _tmux(helper: Helper) -> Json:
         with contextlib.suppress(CoveyError, TimeoutError):
             facts["options"] = await asyncio.to_thread(_options, helper, asyncio.get_running_loop())
     return facts
+
+
+def _warnings(said: str) -> list[str]:
+    """What works less well with this tmux than with another."""
+    if not OLDEST_TMUX <= _version(said) < TELLS_SIGNALS:
+        return []
+    return [f"{said} does not tell which signal ended an agent, so that is shown as unknown; tmux 3.3 does"]
 
 
 def _options(helper: Helper, loop: asyncio.AbstractEventLoop) -> Json:

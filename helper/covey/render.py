@@ -159,6 +159,7 @@ def _doctor(value: Json) -> str:
         f"{'WRONG' if missing else 'ok   '} packages: {', '.join(missing) + ' missing' if missing else 'all there'}",
         f"ok    {value['fleet']['sessions']} sessions; socket {value['paths']['socket']}",
         *(f"WRONG {problem}" for problem in value["problems"]),
+        *(f"note  {warning}" for warning in value["warnings"]),
         f"      log: {value['paths']['log']}",
         "agents: " + (", ".join(each["name"] for each in value["agents"] if each["installed"]) or "none"),
     ]

@@ -6,7 +6,7 @@ local WAIT = 5000 -- ms for each question
 local LOOK = 20 -- ms between two looks
 local OLDEST_NVIM = "0.10"
 local OLDEST_TMUX = { 3, 2 }
-local APART = { agents = true, problems = true, covey = true } -- what doctor says and others show
+local APART = { ok = true, warnings = true, agents = true, problems = true, covey = true } -- what doctor says and others show
 local OUTPUT = 4096 -- bytes of a program's answer that are read
 
 local function start(name)
@@ -184,7 +184,7 @@ local function doctor()
       section("helper's " .. name, sections[name])
     end
   end
-  for _, problem in ipairs(sections.problems or {}) do
+  for _, problem in ipairs(vim.list_extend(sections.problems or {}, sections.warnings or {})) do
     vim.health.warn(problem)
   end
   agents(sections.agents or {})

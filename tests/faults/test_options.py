@@ -120,6 +120,6 @@ async def test_U05_what_a_dead_server_took_is_made_again_side_by_side_and_once_o
         sessions = await desk("list")
         assert [(each["name"], each["epoch"]) for each in sessions] == [(f"s{number}", 2) for number in range(6)]
         assert len(desk.tmux("list-panes", "-a", "-F", "#{@covey_id}").split()) == 6
-        assert not list(desk.world.run.rglob("*.start.*"))
+        await desk.until(lambda: not list(desk.world.run.rglob("*.start.*")), message="start scripts go")
     finally:
         await other.close()

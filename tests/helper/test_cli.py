@@ -185,6 +185,18 @@ def test_doctor_and_agents_know_this_machine(covey):
     assert not agents["amp"]["installed"]
 
 
+@pytest.mark.parametrize(
+    ("version", "ok", "says"),
+    [("2.9", False, "WRONG tmux 2.9"), ("3.2a", True, "note  tmux 3.2a does not tell which signal"), ("3.9", True, "")],
+)
+def test_doctor_knows_what_a_tmux_cannot_do(covey, world, version, ok, says):
+    tmux = world.tmp / "tmux"
+    tmux.write_text(f"#!/bin/sh\necho tmux {version}\n")
+    tmux.chmod(0o700)
+    done = covey("doctor", PATH=f"{world.tmp}:{world.env['PATH']}")
+    assert (done.returncode, says in done.stdout, "note" in done.stdout) == (int(not ok), True, version == "3.2a")
+
+
 def test_a_closed_pipe_is_no_traceback(world):
     done = subprocess.run(
         f"{shlex.quote(sys.executable)} -m covey.cli --help | head -c 1",
