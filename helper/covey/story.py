@@ -54,7 +54,9 @@ async def note(helper: Helper, method: str, before: Mapping[str, Session], answe
 def told(store: Store, session: str, limit: int) -> list[Json]:
     """The last ``limit`` events, oldest first: ``{at, kind, data, words}``; what was sent stands where it was sent."""
     sent = store.rows("SELECT * FROM tickets WHERE session = ? ORDER BY row DESC LIMIT ?", (session, limit))
-    found = sorted([*store.history(session, limit), *map(_send, sent)], key=lambda event: str(event["at"]))[-limit:]
+    found = sorted(
+        [*store.history(session, limit), *(_send(dict(row)) for row in sent)], key=lambda event: str(event["at"])
+    )[-limit:]
     return [{**event, "words": words(event["kind"], event["data"])} for event in found]
 
 

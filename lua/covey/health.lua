@@ -6,7 +6,8 @@ local WAIT = 5000 -- ms for each question
 local LOOK = 20 -- ms between two looks
 local OLDEST_NVIM = "0.10"
 local OLDEST_TMUX = { 3, 2 }
-local APART = { ok = true, warnings = true, agents = true, problems = true, covey = true } -- what doctor says and others show
+-- What doctor says and others show.
+local APART = { ok = true, warnings = true, agents = true, problems = true, covey = true }
 local OUTPUT = 4096 -- bytes of a program's answer that are read
 
 local function start(name)
