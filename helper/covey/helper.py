@@ -109,7 +109,7 @@ class Helper:
 
     async def _finished(self, session: str) -> None:
         await self.keeper.change(session, settled=True)
-        await self.note(session, "settled", {"reason": "its agent has finished"})
+        await self.note(session, "settled", {"reason": "its agent has finished", "by": ""})
 
     def _errand(self, work: Coroutine[Any, Any, Any]) -> None:
         """Something to be done soon, by itself; a failure is for the log."""
