@@ -10,16 +10,14 @@ look is the pane and its screen of one moment: a fence, an exit or a shell where
 from __future__ import annotations
 
 import asyncio
-import re
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TypeVar
 
-from covey import state
 from covey.agents import Profile
 from covey.errors import CoveyError, NotFound, Refused, TmuxRefused
+from covey.look import MOST, NO_DIALOG, NO_SHELL, Look, poll
 from covey.models import Outcome, Pane, Verdict
 from covey.prompt import CANONICAL_LINE, SHELLS, Draft, Result, is_same, longest_line, obstacle
 from covey.tmux import panes, screen
@@ -30,29 +28,12 @@ LEFT_DEADLINE = 60.0  # seconds until an Enter that changed nothing is given up;
 REDRAW = 2.0  # seconds a composer may be away while the agent draws anew
 SHELL_STAYS = 1.0  # seconds a shell must have had the pane before it counts as left behind
 PERSON_PAUSE = 2.0  # seconds since an attached person's last key before we type
-POLL_FIRST, POLL_MOST, POLL_GROWTH = 0.001, 0.05, 1.25  # seconds between looks at the composer
 SLOWER = 3.0  # how many times as long as a paste took to show, the effect of an Enter may take
-DIALOG = "(❯|›|●|▶) *1[.] "  # what tmux itself looks for in the line that presses Enter
-NO_DIALOG = f"#{{==:#{{C/r:{DIALOG}}},0}}"
-NO_SHELL = f"#{{==:#{{m/r:^({'|'.join(sorted(SHELLS))})$,#{{pane_current_command}}}},0}}"
-
-T = TypeVar("T")
 
 
 class Halt(Exception):  # a way out of the driver, never seen outside this file
     def __init__(self, outcome: Outcome, reason: str, draft: Draft | None = None) -> None:
         self.result = Result(outcome, reason, draft)
-
-
-@dataclass(frozen=True, slots=True)
-class Look:
-    """A pane, its screen and what of it matters here."""
-
-    pane: Pane
-    screen: screen.Screen
-    dialog: bool
-    composer: str | None
-    pointed: bool  # whether tmux would find a dialog on it: words may look like one
 
 
 @dataclass(slots=True)
@@ -183,7 +164,7 @@ class Delivery:
                 raise Halt("held", "a dialog opened while the prompt was typed", self.draft)
             return now.composer if now.composer and now.composer != before else None
 
-        shown = await self._poll(look, SEEN_DEADLINE)
+        shown = await poll(look, SEEN_DEADLINE)
         if shown is None:
             raise Halt("unconfirmed", f"no draft showed within {SEEN_DEADLINE:g} s; Enter was not pressed")
         self.draft = Draft(shown)
@@ -199,7 +180,7 @@ class Delivery:
                 return Result("submitted")
             await self._enter()
             pause = pauses.pop(0) if len(pauses) > 1 else pauses[0]
-            if await self._poll(self._left, max(pause, SLOWER * self._echo)):
+            if await poll(self._left, max(pause, SLOWER * self._echo)):
                 return Result("submitted")
         presses = self.draft.presses if self.draft else 0
         return Result("pasted", f"Enter was pressed {presses} times and the draft is still in the composer")
@@ -207,27 +188,31 @@ class Delivery:
     async def _waiting(self) -> Look | None:
         """The draft as it waits for Enter; None where an earlier Enter is now seen to have submitted it."""
         assert self.draft is not None
-        look = await self._poll(self._drawn, REDRAW) or await self._look()
+        look = await poll(self._drawn, REDRAW) or await self._look()
         if look.dialog:
             raise Halt("held", "a dialog is open; the prompt waits unsent in the composer", self.draft)
+        if self.draft.presses and self._is_out(look):
+            return None
         if look.composer and (self.draft.shown is None or is_same(look.composer, self.draft.shown)):
             self.draft = replace(self.draft, shown=look.composer)
             return look
-        if look.composer == "" and self.draft.presses:
-            return None
         when = "after" if self.draft.presses else "before"
         raise Halt("unconfirmed", f"the composer changed {when} Enter was pressed")
 
     async def _drawn(self) -> Look | None:
-        """A look with a dialog or a draft that is not still coming in; an empty composer only after an Enter."""
+        """A look with a dialog, with the whole draft, or after an Enter with what shows that it was taken.
+
+        Before an Enter the draft may still be coming in; after one it may be drawn anew, or a tall one be pushed up.
+        """
         assert self.draft is not None
         look = await self._look()
-        if look.dialog or (look.composer == "" and self.draft.presses):
+        if look.dialog or (self.draft.presses and self._is_out(look)):
             return look
-        if look.composer and not self.draft.presses and not is_same(look.composer, self.draft.shown or ""):
+        if look.composer and is_same(look.composer, self.draft.shown or ""):
+            return look
+        if look.composer and not self.draft.presses:
             self.draft = replace(self.draft, shown=look.composer)
-            return None
-        return look if look.composer else None
+        return look if look.composer and self.draft.shown is None else None
 
     async def _enter(self) -> None:
         """One Enter, counted before it is pressed; what is refused was not pressed."""
@@ -250,10 +235,11 @@ class Delivery:
         look = await self._look()
         if look.dialog:
             raise Halt("held", "a dialog opened with Enter; whether the prompt left shows behind it", self.draft)
-        if look.composer == "":
-            return True
-        went_to_work = not self._busy and self.verdict(look.pane, look.screen).state == "working"
-        return True if went_to_work else None
+        return True if self._is_out(look) else None
+
+    def _is_out(self, look: Look) -> bool:
+        """Whether it shows that an Enter was taken: the composer is empty, or work began."""
+        return look.composer == "" or (not self._busy and self.verdict(look.pane, look.screen).state == "working")
 
     # Looking
 
@@ -267,7 +253,7 @@ class Delivery:
         if self.draft and self._no_shell():
             await self._lives(pane)
         if self._last is None or self._last[0] != shot.ansi:
-            self._last = (shot.ansi, self._read(pane, screen.parse(shot.ansi, shot.cols)))
+            self._last = (shot.ansi, Look.read(pane, screen.parse(shot.ansi, shot.cols), self.profile))
         return replace(self._last[1], pane=pane)
 
     def _check(self, pane: Pane) -> None:
@@ -282,16 +268,11 @@ class Delivery:
         while await self.shell(pane):
             if time.monotonic() > deadline:
                 raise self._gone("the agent left a shell behind")
-            await asyncio.sleep(POLL_MOST)
+            await asyncio.sleep(MOST)
             now = await panes.look_at(self.server, pane.pane)
             if now is None:
                 raise NotFound("the session's pane is gone")
             self._check(now)
-
-    def _read(self, pane: Pane, seen: screen.Screen) -> Look:
-        dialog = state.dialog(seen, self.profile) is not None
-        pointed = re.search(DIALOG, seen.text) is not None
-        return Look(pane, seen, dialog, None if dialog else state.composer(seen, self.profile), pointed)
 
     def _overtaken(self, now: Pane) -> Halt:
         """A kill, a respawn or an interrupt came first: from now on this delivery may type nothing."""
@@ -306,12 +287,3 @@ class Delivery:
     def _no_shell(self) -> str:
         """The guard against a shell where an agent was; none where a shell is what runs the agent."""
         return NO_SHELL if self.profile.has_composer and self.pane.command not in SHELLS else ""
-
-    @staticmethod
-    async def _poll(look: Callable[[], Awaitable[T | None]], seconds: float) -> T | None:
-        """Look until there is an answer or the time is up; often at first, then less."""
-        deadline, pause = time.monotonic() + seconds, POLL_FIRST
-        while (answer := await look()) is None and time.monotonic() < deadline:
-            await asyncio.sleep(pause)
-            pause = min(pause * POLL_GROWTH, POLL_MOST)
-        return answer
