@@ -225,7 +225,7 @@ def end_orphans(world: World) -> int:
 
     tmux <= 3.3a keeps one for ever whose helper died while an answer to it was being written.
     """
-    left = [each for each in world.processes() if "attach-session" in each.cmdline() and each.ppid() == 1]
+    left = [each for each in world.processes() if each.name() == "tmux: client" and each.ppid() == 1]
     _, left = psutil.wait_procs(left, timeout=0.5)
     for each in left:
         each.terminate()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import os
 import sys
 import uuid
@@ -12,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from covey import env
-from covey.errors import Refused, Usage
+from covey.errors import CoveyError, Refused, Usage
 from desk import Desk
 
 SECRET = f"sk-fake-{uuid.uuid4().hex}"
@@ -208,3 +209,37 @@ def test_a_value_in_two_halves_is_noise_in_each():
     assert env.join(half, pad) == SECRET
     assert SECRET.encode().hex() not in half
     assert SECRET.encode() not in pad
+
+
+@pytest.mark.parametrize("failing", [["/nowhere/agent"], [sys.executable, "-c", "raise SystemExit(3)"]])
+async def test_E07_no_log_and_no_error_repeats_a_secret(desk, failing):
+    """Not even the most talkative log of a start that failed."""
+    talkative = Desk(desk.world)
+    await talkative.front.hello({"config": {"log_level": "debug"}})
+    logging.getLogger("covey").setLevel(logging.DEBUG)
+    said = ""
+    try:
+        await talkative("open", name="one", cmd=failing, env={"API_KEY": SECRET})
+        await talkative.state("one", "exited")
+        await talkative("respawn", name="one")
+        said = json.dumps(await talkative("log", name="one"))
+    except CoveyError as error:
+        said = json.dumps(error.to_json())
+    finally:
+        await talkative.close()
+    assert said
+    assert SECRET not in said + json.dumps(talkative.events)
+    assert [where for where in leaks(desk, SECRET) if where.endswith((".log", ".db", ".db-wal"))] == []
+
+
+async def test_E08_nothing_of_ours_is_in_a_shells_history(desk):
+    """Only what was sent to the shell itself, which is a line that somebody typed."""
+    history = desk.world.home / "history"
+    bash = ["bash", "--norc", "--noprofile", "-i"]
+    await desk("open", name="sh", agent="shell", cmd=bash, env={"HISTFILE": str(history), "HISTSIZE": "100"})
+    await desk.until(lambda: "bash" in desk.tmux("list-panes", "-a", "-F", "#{pane_current_command}"))
+    await desk("send", name="sh", text="echo mine")
+    await desk.shows("sh", "mine")
+    await desk("send", name="sh", text="exit")
+    await desk.state("sh", "exited")
+    assert history.read_text().splitlines() == ["echo mine", "exit"]

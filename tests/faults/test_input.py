@@ -7,8 +7,8 @@ import sys
 
 import pytest
 
-from covey import prompt
-from covey.errors import Usage
+from covey import agents, courier, prompt
+from covey.errors import Refused, Usage
 from covey.tmux import panes
 
 TEXTS = [
@@ -259,3 +259,52 @@ async def test_a_line_that_a_line_buffered_program_would_cut_is_refused(desk):
     assert "xxx" not in await desk.screen("one")
     assert (await desk("send", name="one", text="short"))["outcome"] == "pasted"
     await desk.shows("one", "short")
+
+
+async def test_I06_what_cannot_be_loaded_is_not_replaced_by_what_was_loaded_before(desk, monkeypatch):
+    await desk.standin("one")
+    desk.tmux("set-buffer", "an older text")
+    monkeypatch.setattr(courier.Courier, "_stage", lambda *_: desk.world.tmp / "not there")
+    receipt = await desk("send", name="one", text="x" * 200_000)
+    assert receipt["outcome"] not in ("submitted", "pasted")
+    assert "older" not in await desk.screen("one")
+    assert desk.prompts("one") == []
+    assert desk.tmux("show-buffer") == "an older text"
+
+
+TAKE_A_SLASH_AS_TEXT = {"opencode", "pi", "shell", "custom"}
+
+
+@pytest.mark.parametrize("agent", sorted(agents.load().profiles))
+@pytest.mark.parametrize("order", ["/clear", "/model fast"])
+def test_I09_an_order_is_refused_by_name_where_it_would_be_one(agent, order):
+    profile, clean = agents.load().get(agent), prompt.sanitise(order)
+    assert prompt.typed(clean, profile, raw=True).text == order
+    if agent in TAKE_A_SLASH_AS_TEXT:
+        assert prompt.typed(clean, profile, raw=False).text == order
+    else:
+        with pytest.raises(Refused, match="begins with '/'"):
+            prompt.typed(clean, profile, raw=False)
+
+
+READER = r"""
+import os, sys, tty
+tty.setraw(0)
+os.write(1, b"\x1b[>4;2m\x1b[>1u\x1b[?2004hready")  # keys with their modifiers, please, in either way
+with open(sys.argv[1], "ab", buffering=0) as record:
+    while data := os.read(0, 65536):
+        record.write(data)
+"""
+
+
+@pytest.mark.parametrize("extended", ["off", "on", "always"])
+async def test_C09_enter_is_one_plain_carriage_return(desk, extended):
+    record = desk.world.tmp / "bytes"
+    await desk.standin("other")  # the server runs
+    desk.tmux("set-option", "-s", "extended-keys", extended)
+    desk.tmux("set-option", "-s", "extended-keys-format", "csi-u")  # newer ones have it
+    await desk("open", name="one", cmd=[sys.executable, "-c", READER, str(record)])
+    await desk.shows("one", "ready")
+    assert (await desk("send", name="one", text="hello"))["outcome"] == "pasted"
+    await desk.until(lambda: record.exists() and record.read_bytes().endswith(b"\r"))
+    assert record.read_bytes() == b"\x1b[200~hello\x1b[201~\r"
