@@ -29,10 +29,12 @@ STATUS_TRIES = 8  # readings of a dead pane without a status, each after a nudge
 STATUS_PAUSE = 0.004  # seconds between them: tmux answers a nudge in about 2 ms
 LAST_WORDS = 40  # rows of its screen that the log keeps of an agent that ended
 GIVEN_UP = 30.0  # seconds after which a session that was recorded and never seen in tmux is taken for given up
+OUTSIDE = "closed outside covey"
 REVIVE_TRIES, REVIVE_PAUSE = 20, 0.05  # a living server makes its socket anew on SIGUSR1
 
 Emit = Callable[[str, str, dict[str, Any]], None]
-News: TypeAlias = tuple[Pane, Record | None, View]  # a session of which the store has to be told
+Start: TypeAlias = tuple[str, int]  # a session and its epoch
+News: TypeAlias = tuple[Pane, View]  # a session of which the store has to be told
 
 
 class Fleet:
@@ -49,6 +51,7 @@ class Fleet:
         self._control: Control | None = None
         self.ending: set[str] = set()  # being killed by this helper: that they exit is no news
         self._finished: set[str] = set()  # ended by this helper: a look that began before may still see them
+        self._untold: set[Start] = set()  # of these tmux never said how they ended
         self._bad: set[str] = set()  # marked rows that could not be read, as was said already
         self.panes: dict[str, Pane] = {}
         self.views: dict[str, View] = {}
@@ -57,16 +60,47 @@ class Fleet:
     # Looking
 
     async def refresh(self) -> dict[str, View]:
-        """Read everything once and say what changed. What could not be read is shown as unknown."""
+        """Read everything and say what changed. What could not be read is shown as unknown.
+
+        Where tmux has still to learn that or how a program ended, that one is looked at again; the others are told of
+        at once.
+        """
         async with self._looking:
-            records, counts = await asyncio.to_thread(self._before)
-            try:
-                found = await self._look()
-            except (NoServer, TmuxTimeout, ServerLost, Unavailable, TmuxRefused) as error:
-                self._doubt(error, records, counts)
-                return self.views
-            await self._merge(found, records, counts)
+            for _ in range(STATUS_TRIES):
+                unclear = await self._pass()
+                if not unclear or self._server is None:
+                    return self.views
+                self._kit.place.processes.nudge(self._server.pid)
+                await asyncio.sleep(STATUS_PAUSE)
+            self._untold |= await self._pass(last=True)
         return self.views
+
+    async def _pass(self, *, last: bool = False) -> set[Start]:
+        """One look, told of; answers who is still unclear, and of these tells only in the last."""
+        records, counts = await asyncio.to_thread(self._before)
+        try:
+            found = await self._look()
+        except (NoServer, TmuxTimeout, ServerLost, Unavailable, TmuxRefused) as error:
+            self._doubt(error, records, counts)
+            return set()
+        unclear = {_start(pane) for pane in found if self._unclear(pane)}
+        if unclear and not last:
+            found = self._meanwhile(found, unclear)
+        if found or not unclear:
+            await self._merge(found, records, counts)
+        return unclear
+
+    def _meanwhile(self, found: list[Pane], unclear: set[Start]) -> list[Pane]:
+        """What can be told before all is clear: the news of others, if anybody of them died; else nothing."""
+        if not {id_ for id_, _ in unclear} <= self.panes.keys() or not any(self._just_died(pane) for pane in found):
+            return []
+        return [self.panes[pane.spec.id] if _start(pane) in unclear else pane for pane in found]
+
+    def _just_died(self, pane: Pane) -> bool:
+        known = self.views.get(pane.spec.id)
+        return (
+            pane.dead and pane.exit != Exit() and bool(known and (known.state, known.epoch) != ("exited", pane.epoch))
+        )
 
     async def _look(self) -> list[Pane]:
         """All panes of one server, which is known by its process; none where there is no server."""
@@ -82,7 +116,6 @@ class Fleet:
         for row in set(bad) - self._bad:
             self._emit("Notice", "", {"level": "error", "message": f"a marked pane cannot be read: {row[:80]!r}"})
         self._bad = set(bad)
-        found = await self._with_status(found)
         if await self._wire.connect() is not control:
             raise ServerLost("the tmux server changed while it was read")
         return found
@@ -116,20 +149,13 @@ class Fleet:
                 return True
         raise Unavailable("covey's tmux server lives but its socket is gone", f"see process {server.pid}")
 
-    async def _with_status(self, found: list[Pane]) -> list[Pane]:
-        """Dead panes with how they died. tmux ≤ 3.5a loses more than half of all statuses until it is nudged."""
-        for _ in range(STATUS_TRIES):
-            if self._server is None or not any(map(self._unclear, found)):
-                break
-            self._kit.place.processes.nudge(self._server.pid)
-            await asyncio.sleep(STATUS_PAUSE)
-            found, _ = await panes.look(self._wire)
-        return found
-
     def _unclear(self, pane: Pane) -> bool:
-        """Whether tmux has still to learn that the pane's process ended, or how."""
+        """Whether tmux has still to learn that the pane's process ended, or how, and has not failed to before.
+
+        tmux ≤ 3.5a loses more than half of all statuses until it is nudged.
+        """
         if pane.dead:
-            return pane.exit == Exit()
+            return pane.exit == Exit() and _start(pane) not in self._untold
         return self._kit.place.processes.identify(pane.pid) is None
 
     def _doubt(self, error: CoveyError, records: dict[str, Record], counts: dict[str, int]) -> None:
@@ -157,9 +183,9 @@ class Fleet:
         self.panes = {pane.spec.id: pane for pane in found if pane.spec.id not in self._finished}
         due = self._kit.kin.follow(self.panes.values())
         news = [
-            (pane, record, view)
+            (pane, view)
             for session, pane in self.panes.items()
-            if (view := self._show_pane(pane, record := records.get(session), counts.get(session, 0)))
+            if (view := self._show_pane(pane, records.get(session), counts.get(session, 0)))
         ]
         if news:
             await asyncio.to_thread(self._write_down, news)
@@ -168,10 +194,11 @@ class Fleet:
         missing = await self._missing(records)
         for record in missing:
             if record.state.get("state") != "lost":
-                await asyncio.to_thread(self._note_lost, record)
+                await asyncio.to_thread(self._note_lost, record.spec.id)
             self._show_lost(record, counts.get(record.spec.id, 0))
         for gone in self.views.keys() - self.panes.keys() - {record.spec.id for record in missing}:
-            self.forget(gone, "closed outside covey")
+            over = await asyncio.to_thread(self._kit.store.session, gone)
+            self.forget(gone, (over and over.ended_reason) or OUTSIDE)
 
     async def _missing(self, records: dict[str, Record]) -> list[Record]:
         """Sessions that should be and are not, because their server went away.
@@ -190,7 +217,7 @@ class Fleet:
             here = {pane.spec.id for pane in again}
             for record in closed:
                 if record.spec.id not in here:
-                    await self.finish(record.spec.id, "closed outside covey")
+                    await self.finish(record.spec.id, OUTSIDE)
         for record in missing:
             if record.server is None and _seconds_since(record.spec.created) > GIVEN_UP:
                 await self.finish(record.spec.id, "it was never started")
@@ -215,13 +242,16 @@ class Fleet:
     def _write_down(self, news: list[News]) -> None:
         """Correct the store from tmux, all in one go: fifty deaths at once are to cost one wait for the disk."""
         with self._kit.store.transaction():
-            for pane, record, view in news:
-                self._note(pane, record, view)
+            for pane, view in news:
+                self._note(pane, view)
 
-    def _note(self, pane: Pane, record: Record | None, view: View) -> None:
-        """What the session is, how it is, and the last words of one that ended."""
+    def _note(self, pane: Pane, view: View) -> None:
+        """What the session is, how it is, and once the last words of one that ended, whoever sees it too."""
         store, root = self._kit.store, self._kit.kin.root(view.id, pane.pid)
-        if record is None or record.epoch != pane.epoch or _differs(record, pane):
+        record = store.session(view.id)
+        if record and record.ended_at and _seconds_since(record.ended_at) < GIVEN_UP:
+            return  # it is just being ended
+        if record is None or record.ended_at or record.epoch != pane.epoch or _differs(record, pane):
             store.save_session(pane.spec, pane.epoch)
         state = {"state": view.state, "since": view.since, "root": root.to_json() if root else None}
         store.note_session(view.id, state=state, server=self._server, pane=pane.pane)
@@ -233,10 +263,15 @@ class Fleet:
         rows = shot.text.rstrip().split("\n")[-LAST_WORDS:] if shot else []
         return {**pane.exit.to_json(), "epoch": pane.epoch, "screen": rows}
 
-    def _note_lost(self, record: Record) -> None:
-        state = {**record.state, "state": "lost", "since": now()}
-        self._kit.store.note_session(record.spec.id, state=state, server=record.server, pane=record.pane)
-        self._kit.store.log(record.spec.id, "lost", {"epoch": record.epoch})
+    def _note_lost(self, session: str) -> None:
+        store = self._kit.store
+        with store.transaction():
+            record = store.session(session)
+            if record is None or record.ended_at or record.state.get("state") == "lost":
+                return  # another helper was quicker
+            state = {**record.state, "state": "lost", "since": now()}
+            store.note_session(session, state=state, server=record.server, pane=record.pane)
+            store.log(session, "lost", {"epoch": record.epoch})
 
     def _show_lost(self, record: Record, queued: int) -> None:
         old = self.views.get(record.spec.id)
@@ -307,6 +342,10 @@ class Fleet:
         self.panes.pop(session, None)
         if view is not None:
             self._emit("Gone", session, {"id": session, "name": view.name, "reason": reason})
+
+
+def _start(pane: Pane) -> Start:
+    return pane.spec.id, pane.epoch
 
 
 def _completed(pane: Pane, record: Record | None) -> Pane:

@@ -17,7 +17,7 @@ from covey.lane import FLEET
 from covey.models import Identity, OnExit, Restart, Spec, now
 from covey.models import Session as View
 from covey.reaper import Decision
-from covey.session import Kit, environment, keep_values, lane, resumable, stage_start, values
+from covey.session import Kit, environment, keep_values, lane, note_end, resumable, stage_start, values
 from covey.tmux import panes
 
 
@@ -192,12 +192,18 @@ class Keeper:
         self._fleet.ending.add(view.id)
         try:
             ended = await self._kill_lost(view) if view.state == "lost" else None
-            ended = ended or await self._fleet.session(view.id).kill()
+            ended = ended or await self._kill(view.id, reason)
             if not ended.survivors:
                 await self._over(view.id, reason, ended)
         finally:
             self._fleet.ending.discard(view.id)
         return ended
+
+    async def _kill(self, session: str, reason: str) -> Ended:
+        try:
+            return await self._fleet.session(session).kill(reason)
+        except NotFound:  # already gone is success, and what outlived it goes too
+            return await self._end_left(session)
 
     async def _kill_lost(self, view: View) -> Ended | None:
         """End what runs on of a lost session; None where somebody made it again meanwhile."""
@@ -207,8 +213,7 @@ class Keeper:
             return await self._end_left(view.id) if seen.state == "lost" else None
 
     async def _over(self, session: str, reason: str, ended: Ended) -> None:
-        facts = {"reason": reason, "ended": [each.pid for each in ended.ended]}
-        await asyncio.to_thread(self._kit.store.log, session, "ended", facts)
+        await asyncio.to_thread(note_end, self._kit.store, session, reason, ended)
         await self._fleet.finish(session, reason)
         self._fleet.forget(session, reason)
         await self._last_one_out()

@@ -132,6 +132,13 @@ async def end_processes(kit: Kit, pane: Pane, profile: Profile) -> Ended:
     return await kit.place.processes.end(root, mark=pane.spec.id, grace=profile.grace, seen=seen, spare=profile.spare)
 
 
+def note_end(store: Store, session: str, reason: str, ended: Ended) -> None:
+    """Write down that a session is over and why, once, however many end it."""
+    with store.transaction():
+        if store.end_session(session, reason):
+            store.log(session, "ended", {"reason": reason, "ended": [each.pid for each in ended.ended]})
+
+
 def lane(kit: Kit, session: str, timeout: float = WAIT_S) -> Lane:
     """Who types into that session, or (``fleet``) who opens, names and ends."""
     return Lane(kit.lanes, session, me=kit.me, alive=kit.place.processes.alive, timeout=timeout)
@@ -204,13 +211,18 @@ class Session:
             await asyncio.sleep(pause)
         raise CoveyError("the old agent is gone, but tmux does not see it yet", "try again")
 
-    async def kill(self) -> Ended:
-        """End the agent with all that belongs to it, then the tmux session; staged files go when all is gone."""
+    async def kill(self, reason: str) -> Ended:
+        """End the agent with all that belongs to it, then the tmux session; staged files go when all is gone.
+
+        Why is written down before the tmux session goes: whoever misses it looks there.
+        """
         pane = await panes.raise_fence(self._kit.place.wire, await self._find(self.id))
         async with self._passing():
             ended = await end_processes(self._kit, pane, self._profile(pane))
             if not ended.survivors:
-                await panes.kill(self._kit.place.wire, pane)
+                await asyncio.to_thread(note_end, self._kit.store, self.id, reason, ended)
+                with contextlib.suppress(NotFound):  # somebody else was quicker
+                    await panes.kill(self._kit.place.wire, pane)
                 self.clear_up()
         return ended
 

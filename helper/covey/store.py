@@ -110,12 +110,14 @@ class Store:
                 (json.dumps(state), json.dumps(server.to_json() if server else None), pane, session),
             )
 
-    def end_session(self, session: str, reason: str) -> None:
-        """Write down that a session is over. The first reason stays."""
+    def end_session(self, session: str, reason: str) -> bool:
+        """Write down that a session is over. The first reason stays; True where it is this one."""
         with self.transaction() as db:
-            db.execute(
-                "UPDATE sessions SET ended_at = ?, ended_reason = ? WHERE id = ? AND ended_at IS NULL",
-                (now(), reason, session),
+            return bool(
+                db.execute(
+                    "UPDATE sessions SET ended_at = ?, ended_reason = ? WHERE id = ? AND ended_at IS NULL",
+                    (now(), reason, session),
+                ).rowcount
             )
 
     def session(self, session: str) -> Record | None:

@@ -9,6 +9,9 @@ import sys
 
 import pytest
 
+from covey.tmux import panes
+from desk import Desk
+
 SIGNALS = [signal.SIGHUP, signal.SIGINT, signal.SIGKILL, signal.SIGTERM, signal.SIGSEGV, signal.SIGUSR1, signal.SIGABRT]
 
 
@@ -228,3 +231,86 @@ async def test_a_kill_tells_of_no_exit(desk):
     await desk("kill", name="one")
     told = [each["event"] for each in desk.events if each["event"] in ("Exited", "Gone")]
     assert told == ["Gone"]
+
+
+async def test_an_exit_that_two_helpers_see_is_one_line_of_the_log(desk):
+    other = await Desk(desk.world).start()
+    try:
+        for number in range(5):
+            await desk("open", name=f"s{number}", cmd=["sleep", "1000"])
+        await other("list")
+        for session in await desk("list"):
+            os.kill(session["pid"], signal.SIGKILL)
+        for helper in (desk, other):
+            await helper.until(lambda helper=helper: len({e["session"] for e in exits(helper)}) == 5)
+        for number in range(5):
+            kinds = [each["kind"] for each in await desk("log", name=f"s{number}")]
+            assert kinds == ["opened", "exited"]
+    finally:
+        await other.close()
+
+
+def exits(desk):
+    return [each for each in desk.events if each["event"] == "Exited"]
+
+
+@pytest.fixture
+async def other(desk):
+    """A second helper, which looks only when it is told to."""
+    second = await Desk(desk.world).start()
+    second.front.helper._loop.cancel()
+    yield second
+    await second.close()
+
+
+def gone(desk):
+    return [each["data"]["reason"] for each in desk.events if each["event"] == "Gone"]
+
+
+async def test_a_helper_that_misses_a_session_finds_why_it_ended(desk, other, monkeypatch):
+    session = await desk.standin("one")
+    await other("list")
+    real = panes.kill
+
+    async def watched(server, pane):
+        await real(server, pane)
+        await other("list")
+
+    monkeypatch.setattr(panes, "kill", watched)
+    await desk("kill", name="one")
+    assert (gone(desk), gone(other)) == (["killed"], ["killed"])
+    assert desk.front.helper.store.session(session["id"]).ended_reason == "killed"
+
+
+async def test_a_look_while_a_session_is_being_ended_does_not_call_it_back(desk, other, monkeypatch):
+    session = await desk.standin("one")
+    real = panes.kill
+
+    async def watched(server, pane):
+        await other("list")
+        await real(server, pane)
+
+    monkeypatch.setattr(panes, "kill", watched)
+    await desk("kill", name="one")
+    assert [each["kind"] for each in await desk("log", name=session["id"])] == ["opened", "ended"]
+
+
+@pytest.mark.parametrize("moment", ["before", "in the middle"])
+async def test_the_slower_of_two_who_kill_succeeds_too(desk, other, monkeypatch, moment):
+    session = await desk.standin("one")
+    await other("list")
+    real, quicker = panes.kill, []
+
+    async def overtaken(server, pane):
+        if not quicker:
+            quicker.append(True)
+            await desk("kill", name="one")
+        await real(server, pane)
+
+    if moment == "before":
+        await desk("kill", name="one")
+    else:
+        monkeypatch.setattr(panes, "kill", overtaken)
+    assert (await other.front.helper.keeper.kill(session["id"])).survivors == []
+    kinds = [each["kind"] for each in await desk("log", name=session["id"])]
+    assert (kinds.count("ended"), gone(desk), gone(other)) == (1, ["killed"], ["killed"])

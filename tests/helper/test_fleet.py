@@ -8,14 +8,15 @@ from types import SimpleNamespace
 
 import pytest
 
-from covey import fleet, registry
+from covey import fleet, process, registry
 from covey.models import Exit, Session
 
 NOBODY = 2**22 + 1  # no pid is that high
 
 
 def pane(pid, *, dead=False, code=None, signal=None):
-    return SimpleNamespace(pid=pid, dead=dead, exit=Exit(code, signal))
+    spec = SimpleNamespace(id="abcdefg2")
+    return SimpleNamespace(pid=pid, dead=dead, exit=Exit(code, signal), spec=spec, epoch=1)
 
 
 @pytest.mark.parametrize(
@@ -32,20 +33,69 @@ async def test_S2_tmux_is_asked_again_until_it_knows_that_and_how_a_program_ende
     assert desk.front.helper.fleet._unclear(seen) is unclear
 
 
-async def test_S2_a_server_is_nudged_before_an_exit_is_called_unknown(desk, monkeypatch):
-    await desk("open", name="one", cmd=["sleep", "1000"])
-    here = desk.front.helper.fleet
-    nudged, answers = [], [[pane(NOBODY, dead=True)], [pane(NOBODY, dead=True, code=3)]]
+@pytest.fixture
+async def misheard(desk, monkeypatch):
+    """Two sessions that died, ``a`` heard of by tmux and ``b`` for so many looks not; and the server's nudges."""
+    for name in "ab":
+        await desk("open", name=name, cmd=["sleep", "1000"])
+    await desk.until(lambda: all(desk.front.helper.kit.kin.root(v.id, v.pid) for v in views(desk).values()))
+    desk.front.helper._loop.cancel()
+    real, looks, nudges = fleet.panes.look, [], []
 
-    async def look(_):
-        return answers.pop(0), []
+    def deaf(times):
+        for view in views(desk).values():
+            os.kill(view.pid, 9)
 
-    monkeypatch.setattr(fleet.panes, "look", look)
-    monkeypatch.setattr(type(here._kit.place.processes), "nudge", staticmethod(nudged.append))
-    (known,) = await here._with_status([pane(NOBODY)])
+        async def look(server):
+            looks.append(times)
+            found, bad = await desk.until(lambda: ended(server))
+            late = replace(next(each for each in found if each.spec.name == "b"), exit=Exit())
+            return [late if each.spec.name == "b" and len(looks) <= times else each for each in found], bad
+
+        async def ended(server):
+            process.nudge(nudged)
+            found, bad = await real(server)
+            return (found, bad) if all(each.exit != Exit() for each in found) else None
+
+        nudged = desk.front.helper.fleet._server.pid
+        monkeypatch.setattr(fleet.panes, "look", look)
+        monkeypatch.setattr(type(desk.front.helper.place.processes), "nudge", staticmethod(nudges.append))
+        return looks, nudges
+
+    yield deaf
     monkeypatch.undo()
-    assert known.exit == Exit(3)
-    assert nudged == [here._server.pid] * 2
+
+
+def views(desk):
+    return desk.front.helper.fleet.views
+
+
+def deaths(desk):
+    return [(each["data"]["name"], each["data"]["exit"]["signal"]) for each in desk.events if each["event"] == "Exited"]
+
+
+async def test_S2_a_server_is_nudged_before_an_exit_is_called_unknown(desk, misheard):
+    _, nudges = misheard(3)
+    await desk.front.helper.fleet.refresh()
+    assert deaths(desk) == [("a", 9), ("b", 9)]
+    assert nudges == [desk.front.helper.fleet._server.pid] * 3
+
+
+async def test_a_death_that_is_clear_is_told_before_one_that_is_not(desk, misheard, monkeypatch):
+    looks, _ = misheard(3)
+    told = []
+    monkeypatch.setattr(desk.front.helper.fleet, "_emit", lambda what, _id, data: told.append((len(looks), what, data)))
+    await desk.front.helper.fleet.refresh()
+    assert [(look, data["name"]) for look, what, data in told if what == "Exited"] == [(1, "a"), (4, "b")]
+
+
+async def test_an_exit_that_stays_unknown_is_asked_for_once(desk, misheard):
+    looks, nudges = misheard(1000)
+    await desk.front.helper.fleet.refresh()
+    assert deaths(desk) == [("a", 9), ("b", None)]
+    before = len(looks)
+    await desk.front.helper.fleet.refresh()
+    assert (len(looks) - before, len(nudges)) == (1, fleet.STATUS_TRIES)
 
 
 OLD = Session(
@@ -80,6 +130,6 @@ def test_news_have_a_name(old, change, event):
 async def test_many_changes_are_one_wait_for_the_disk(desk, monkeypatch):
     here, together = desk.front.helper.fleet, []
     monkeypatch.setattr(here, "_note", lambda *_: together.append(here._kit.store._connection.in_transaction))
-    here._write_down([(None, None, None)] * 3)
+    here._write_down([(None, None)] * 3)
     assert together == [True] * 3
     assert not here._kit.store._connection.in_transaction
