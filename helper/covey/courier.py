@@ -80,7 +80,11 @@ class Courier:
     async def _run(self) -> None:
         while not self._leaving:
             self._bell.clear()
-            waits = await self._round()
+            try:
+                waits = await self._round()
+            except CoveyError as error:  # not even that could be written down
+                log.warning("delivery to %s: %s", self.id, error.message)
+                waits = True
             if not waits and not self._bell.is_set():
                 return
             with contextlib.suppress(TimeoutError):

@@ -92,6 +92,10 @@ class StoreBroken(CoveyError):
         self.aside = aside
 
 
+class StoreBusy(StoreBroken):
+    """Another program kept the store locked for longer than we would wait. It was left as it is."""
+
+
 class LaneBusy(CoveyError):
     """Somebody else held a lane, or the fleet's lock, for longer than the caller would wait. Nothing was done."""
 

@@ -7,6 +7,7 @@ for what tmux lost. An answer that did not come is *unknown*: it changes nothing
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import signal
 import unicodedata
@@ -16,7 +17,7 @@ from datetime import UTC, datetime
 from typing import Any, TypeAlias
 
 from covey import reaper, registry
-from covey.errors import CoveyError, NoServer, NotFound, ServerLost, TmuxRefused, TmuxTimeout, Unavailable
+from covey.errors import CoveyError, NoServer, NotFound, ServerLost, StoreBusy, TmuxRefused, TmuxTimeout, Unavailable
 from covey.lane import FLEET
 from covey.models import Exit, Identity, Pane, Receipt, Spec, now, stamp
 from covey.models import Session as View
@@ -188,7 +189,8 @@ class Fleet:
             if (view := self._show_pane(pane, records.get(session), counts.get(session, 0)))
         ]
         if news:
-            await asyncio.to_thread(self._write_down, news)
+            with contextlib.suppress(StoreBusy):  # it is tried again at the next look
+                await asyncio.to_thread(self._write_down, news)
         if due:
             self._kit.kin.look(await asyncio.to_thread(self._kit.place.processes.snapshot))
         missing = await self._missing(records)

@@ -13,7 +13,7 @@ from typing import Any
 
 from covey import agents, paths, place, process, settings
 from covey.agents.history import find_conversation
-from covey.errors import CoveyError, Unavailable
+from covey.errors import CoveyError, StoreBusy, Unavailable
 from covey.fleet import Fleet
 from covey.keeper import Keeper
 from covey.models import FINAL, Identity, Json, Receipt, Session, now
@@ -104,12 +104,13 @@ class Helper:
         """A session that was opened for one task is settled once its agent has finished it."""
         pane = self.fleet.panes.get(view.id)
         finished = view.state in ("idle", "exited") and not (view.queued or view.settled or view.guessed)
-        if finished and pane and pane.spec.options.get("once") and self.outbox.spoken(view.id):
+        if finished and pane and pane.spec.options.get("once"):
             self._errand(self._finished(view.id))
 
     async def _finished(self, session: str) -> None:
-        await self.keeper.change(session, settled=True)
-        await self.note(session, "settled", {"reason": "its agent has finished", "by": ""})
+        if await asyncio.to_thread(self.outbox.spoken, session):
+            await self.keeper.change(session, settled=True)
+            await self.note(session, "settled", {"reason": "its agent has finished", "by": ""})
 
     def _errand(self, work: Coroutine[Any, Any, Any]) -> None:
         """Something to be done soon, by itself; a failure is for the log."""
@@ -199,7 +200,8 @@ class Helper:
 
     async def start(self) -> None:
         """One look now, and then one after each bell."""
-        await asyncio.to_thread(self._purge)
+        with contextlib.suppress(StoreBusy):  # tomorrow, then
+            await asyncio.to_thread(self._purge)
         await self.fleet.refresh()
         if self.place.wire.connected:
             await self._dismiss_orphans()

@@ -232,7 +232,7 @@ async def _carry_out(helper: Helper, decisions: list[Decision]) -> list[Decision
 
 async def _spared(helper: Helper, leaving: Identity | None) -> set[str]:
     """Sessions that another living editor shows, or has prompts queued on."""
-    return _awaited(helper) | await _shown(helper, leaving)
+    return await asyncio.to_thread(_awaited, helper) | await _shown(helper, leaving)
 
 
 def _awaited(helper: Helper) -> set[str]:

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from covey import paths
-from covey.errors import StoreBroken
+from covey.errors import StoreBroken, StoreBusy
 from covey.models import Identity, Json, Spec, now, stamp
 
 if TYPE_CHECKING:
@@ -204,6 +204,9 @@ class Store:
             try:
                 yield self._current()
             except sqlite3.OperationalError as error:
+                if getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY:
+                    sentence = f"The store {self.path} has been kept locked by another program for {BUSY_S:g} s"
+                    raise StoreBusy(sentence, "End that program's transaction, then try again.") from error
                 raise StoreBroken(f"The store {self.path} cannot be used: {error}", path=str(self.path)) from error
             except sqlite3.DatabaseError as error:
                 if getattr(error, "sqlite_errorcode", 0) & 0xFF not in DAMAGED:

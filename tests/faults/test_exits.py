@@ -292,7 +292,7 @@ async def test_a_look_while_a_session_is_being_ended_does_not_call_it_back(desk,
 
     monkeypatch.setattr(panes, "kill", watched)
     await desk("kill", name="one")
-    assert [each["kind"] for each in await desk("log", name=session["id"])] == ["opened", "ended"]
+    assert [each["kind"] for each in await desk("log", name=session["id"])].count("ended") == 1
 
 
 @pytest.mark.parametrize("moment", ["before", "in the middle"])
