@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Mapping
 from typing import Any, TypeAlias
@@ -30,6 +31,14 @@ async def addressed(helper: Helper, name: str) -> Session:
 def is_within(view: Session) -> bool:
     """Whether who asks runs in that very session: the shell, or the editor whose helper this is."""
     return os.environ.get(process.MARK) == view.id
+
+
+def time_to_wait(what: str, value: float) -> float:
+    """A time to wait: any number that a clock can reach."""
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not (number and math.isfinite(value) and value >= 0):
+        raise Usage(f"{what} cannot be {value!r}", "give a number of seconds, 0 or more")
+    return float(value)
 
 
 def one_of(what: str, value: str, allowed: tuple[str, ...]) -> Any:

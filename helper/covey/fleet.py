@@ -13,13 +13,13 @@ import signal
 import unicodedata
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import UTC, datetime
 from typing import Any, TypeAlias
 
 from covey import reaper, registry
 from covey.errors import CoveyError, NoServer, NotFound, ServerLost, StoreBusy, TmuxRefused, TmuxTimeout, Unavailable
 from covey.lane import FLEET
-from covey.models import Exit, Identity, Pane, Receipt, Spec, now, stamp
+from covey.records import GIVEN_UP, Records, completed, differs, seconds_since
+from covey.models import Exit, Identity, Pane, Receipt, now, stamp
 from covey.models import Session as View
 from covey.session import Kit, Session, lane
 from covey.store import Record
@@ -28,14 +28,11 @@ from covey.tmux.control import Control
 
 STATUS_TRIES = 8  # readings of a dead pane without a status, each after a nudge of its server
 STATUS_PAUSE = 0.004  # seconds between them: tmux answers a nudge in about 2 ms
-LAST_WORDS = 40  # rows of its screen that the log keeps of an agent that ended
-GIVEN_UP = 30.0  # seconds after which a session that was recorded and never seen in tmux is taken for given up
 OUTSIDE = "closed outside covey"
 REVIVE_TRIES, REVIVE_PAUSE = 20, 0.05  # a living server makes its socket anew on SIGUSR1
 
 Emit = Callable[[str, str, dict[str, Any]], None]
 Start: TypeAlias = tuple[str, int]  # a session and its epoch
-News: TypeAlias = tuple[Pane, View]  # a session of which the store has to be told
 
 
 class Fleet:
@@ -45,6 +42,7 @@ class Fleet:
         self._kit = kit
         self._told = told
         self._wire = kit.place.wire
+        self._records = Records(kit)
         self._emit = emit
         self.lock = lane(kit, FLEET)
         self._looking = asyncio.Lock()
@@ -78,7 +76,7 @@ class Fleet:
 
     async def _pass(self, *, last: bool = False) -> set[Start]:
         """One look, told of; answers who is still unclear, and of these tells only in the last."""
-        records, counts = await asyncio.to_thread(self._before)
+        records, counts = await asyncio.to_thread(self._records.read)
         try:
             found = await self._look()
         except (NoServer, TmuxTimeout, ServerLost, Unavailable, TmuxRefused) as error:
@@ -171,15 +169,8 @@ class Fleet:
                     )
                 )
 
-    def _before(self) -> tuple[dict[str, Record], dict[str, int]]:
-        """What is written down, read before looking: what ends meanwhile is missed, not revived."""
-        return self._written(), self._kit.outbox.counts()
-
-    def _written(self) -> dict[str, Record]:
-        return {record.spec.id: record for record in self._kit.store.sessions()}
-
     async def _merge(self, found: list[Pane], records: dict[str, Record], counts: dict[str, int]) -> None:
-        found = [_completed(pane, records.get(pane.spec.id)) for pane in found]
+        found = [completed(pane, records.get(pane.spec.id)) for pane in found]
         await self._kit.eyes.read(found)
         self.panes = {pane.spec.id: pane for pane in found if pane.spec.id not in self._finished}
         due = self._kit.kin.follow(self.panes.values())
@@ -190,13 +181,13 @@ class Fleet:
         ]
         if news:
             with contextlib.suppress(StoreBusy):  # it is tried again at the next look
-                await asyncio.to_thread(self._write_down, news)
+                await asyncio.to_thread(self._records.note, news, self._server)
         if due:
             self._kit.kin.look(await asyncio.to_thread(self._kit.place.processes.snapshot))
         missing = await self._missing(records)
         for record in missing:
             if record.state.get("state") != "lost":
-                await asyncio.to_thread(self._note_lost, record.spec.id)
+                await asyncio.to_thread(self._records.note_lost, record.spec.id)
             self._show_lost(record, counts.get(record.spec.id, 0))
         for gone in self.views.keys() - self.panes.keys() - {record.spec.id for record in missing}:
             over = await asyncio.to_thread(self._kit.store.session, gone)
@@ -211,7 +202,9 @@ class Fleet:
         if not records.keys() - self.panes.keys():
             return []
         missing = [
-            record for session, record in (await asyncio.to_thread(self._written)).items() if session not in self.panes
+            record
+            for session, record in (await asyncio.to_thread(self._records.live)).items()
+            if session not in self.panes
         ]
         closed = [record for record in missing if self._server and record.server == self._server]
         if closed:
@@ -221,7 +214,7 @@ class Fleet:
                 if record.spec.id not in here:
                     await self.finish(record.spec.id, OUTSIDE)
         for record in missing:
-            if record.server is None and _seconds_since(record.spec.created) > GIVEN_UP:
+            if record.server is None and seconds_since(record.spec.created) > GIVEN_UP:
                 await self.finish(record.spec.id, "it was never started")
         return [record for record in missing if record.server not in (None, self._server)]
 
@@ -230,7 +223,7 @@ class Fleet:
         sight = self._kit.eyes.seen[pane.spec.id]
         old = record.state if record and record.epoch == pane.epoch else {}
         self._kit.kin.recall(pane.spec.id, Identity.from_json(old.get("root")))
-        same = old.get("state") == sight.verdict.state
+        same = old.get("state") == sight.verdict.state and "since" in old
         since = old["since"] if same else (stamp(pane.died_at) if pane.dead and pane.died_at else now())
         last = self._kit.eyes.last_line(pane.spec.id)
         view = registry.view(pane, sight.verdict, since, queued=queued, last_line=last)
@@ -238,42 +231,8 @@ class Fleet:
         self._show(view)
         if first and view.state == "exited" and not same:  # it ended before anybody could look
             self._emit("Exited", view.id, view.to_json())
-        known = same and record is not None and record.server == self._server and not _differs(record, pane)
+        known = same and record is not None and record.server == self._server and not differs(record, pane)
         return None if known else view
-
-    def _write_down(self, news: list[News]) -> None:
-        """Correct the store from tmux, all in one go: fifty deaths at once are to cost one wait for the disk."""
-        with self._kit.store.transaction():
-            for pane, view in news:
-                self._note(pane, view)
-
-    def _note(self, pane: Pane, view: View) -> None:
-        """What the session is, how it is, and once the last words of one that ended, whoever sees it too."""
-        store, root = self._kit.store, self._kit.kin.root(view.id, pane.pid)
-        record = store.session(view.id)
-        if record and record.ended_at and _seconds_since(record.ended_at) < GIVEN_UP:
-            return  # it is just being ended
-        if record is None or record.ended_at or record.epoch != pane.epoch or _differs(record, pane):
-            store.save_session(pane.spec, pane.epoch)
-        state = {"state": view.state, "since": view.since, "root": root.to_json() if root else None}
-        store.note_session(view.id, state=state, server=self._server, pane=pane.pane)
-        if pane.dead and not (record and record.epoch == pane.epoch and record.state.get("state") == "exited"):
-            store.log(view.id, "exited", self._last_words(pane))
-
-    def _last_words(self, pane: Pane) -> dict[str, Any]:
-        shot = self._kit.eyes.seen[pane.spec.id].shot
-        rows = shot.text.rstrip().split("\n")[-LAST_WORDS:] if shot else []
-        return {**pane.exit.to_json(), "epoch": pane.epoch, "screen": rows}
-
-    def _note_lost(self, session: str) -> None:
-        store = self._kit.store
-        with store.transaction():
-            record = store.session(session)
-            if record is None or record.ended_at or record.state.get("state") == "lost":
-                return  # another helper was quicker
-            state = {**record.state, "state": "lost", "since": now()}
-            store.note_session(session, state=state, server=record.server, pane=record.pane)
-            store.log(session, "lost", {"epoch": record.epoch})
 
     def _show_lost(self, record: Record, queued: int) -> None:
         old = self.views.get(record.spec.id)
@@ -306,7 +265,7 @@ class Fleet:
         if pane is None:
             raise NotFound("the session's pane is gone", "see: covey list")
         if pane.spec.guessed:
-            pane = _completed(pane, await asyncio.to_thread(self._kit.store.session, session))
+            pane = completed(pane, await asyncio.to_thread(self._kit.store.session, session))
         self.panes[session] = pane
         return pane
 
@@ -348,19 +307,3 @@ class Fleet:
 
 def _start(pane: Pane) -> Start:
     return pane.spec.id, pane.epoch
-
-
-def _completed(pane: Pane, record: Record | None) -> Pane:
-    """A pane whose mark cannot be read, with what the store remembers instead: which is a guess."""
-    if record is None or pane.spec != Spec.unread(pane.spec.id):
-        return pane
-    return replace(pane, spec=replace(record.spec, guessed=True))
-
-
-def _differs(record: Record, pane: Pane) -> bool:
-    """Whether the store has to learn what the mark says. A guess corrects nothing."""
-    return replace(record.spec, guessed=True) != pane.spec if pane.spec.guessed else record.spec != pane.spec
-
-
-def _seconds_since(moment: str) -> float:
-    return (datetime.now(UTC) - datetime.fromisoformat(moment)).total_seconds()

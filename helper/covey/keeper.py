@@ -12,8 +12,9 @@ from typing import Any
 from covey import naming, reference
 from covey.ending import Ended
 from covey.errors import CoveyError, NoServer, NotFound, Refused, ServerLost
-from covey.fleet import GIVEN_UP, Fleet
+from covey.fleet import Fleet
 from covey.lane import FLEET
+from covey.records import GIVEN_UP
 from covey.models import Identity, OnExit, Restart, Spec, now
 from covey.models import Session as View
 from covey.reaper import Decision

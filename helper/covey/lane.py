@@ -136,17 +136,6 @@ class Lane:
         return "this very process" if holder == self._me else f"process {holder.pid}"
 
 
-def fleet_lock(
-    directory: Path,
-    *,
-    me: Identity | None = None,
-    alive: Callable[[Identity], bool | None] = lambda _: None,
-    timeout: float = WAIT_S,
-) -> Lane:
-    """The same for decide + create + rename + start and stop of the server; never held while waiting for an agent."""
-    return Lane(directory, FLEET, me=me, alive=alive, timeout=timeout)
-
-
 def _gate(path: Path) -> asyncio.Lock:
     gates = _gates.setdefault(asyncio.get_running_loop(), WeakValueDictionary())
     return gates.setdefault(path, asyncio.Lock())

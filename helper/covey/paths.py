@@ -47,11 +47,6 @@ def config_dir() -> Path:
     return _home_path("XDG_CONFIG_HOME", "user_config_path")
 
 
-def data_dir() -> Path:
-    """Give the directory of what covey installs for itself."""
-    return _home_dir("XDG_DATA_HOME", "user_data_path")
-
-
 def runtime_dir() -> Path:
     """Give the directory of what ends with the login: one a fleet, named by the real path of ``state_dir()``.
 

@@ -12,7 +12,7 @@ from dataclasses import asdict, replace
 from covey import prompt
 from covey.agents import Profile
 from covey.agents.check import WHEN
-from covey.asking import addressed, one_of
+from covey.asking import addressed, one_of, time_to_wait
 from covey.errors import CoveyError, NotFound, Refused, Usage
 from covey.helper import Helper
 from covey.models import FINAL, Json, Receipt, Session
@@ -43,13 +43,14 @@ async def send(
     ``when`` the agent works: ``now``, when it is ``idle``, or ``ask``, by a receipt that ``asks`` (see ``edit``).
     ``as_file`` puts the text into a private file that goes with the session, and sends a reference to it.
     """
+    patience = time_to_wait("wait", wait)
     view = await addressed(helper, name)
     options = {"submit": submit, "when": one_of("when", when, ("", *WHEN)), "force": force, "raw": raw}
     receipt = await queue_prompt(helper, view, text, minted(act), options, as_file=as_file)
     if view.settled and receipt.outcome != "refused":
         await helper.keeper.change(view.id, settled=False)  # there is work again
     if receipt.outcome not in FINAL:
-        receipt = await helper.settled(receipt.id, patience=wait)
+        receipt = await helper.settled(receipt.id, patience=patience)
     return told(helper, receipt)
 
 
@@ -147,14 +148,14 @@ async def answer(helper: Helper, name: str, choice: str) -> Json:
 
 async def wait(helper: Helper, act: str, seconds: float = SEND_PATIENCE) -> Json:
     """The receipt of an act once it is final, or as it stands after ``seconds``."""
-    return told(helper, await helper.settled(act, patience=seconds, until=FINAL))
+    return told(helper, await helper.settled(act, patience=time_to_wait("seconds", seconds), until=FINAL))
 
 
 async def idle(helper: Helper, name: str, seconds: float = FINISH_PATIENCE) -> Json:
     """The session once its agent has finished: idle, blocked or ended; or as it stands after ``seconds``."""
     view = await addressed(helper, name)
     await helper.fleet.refresh()  # what was seen before a prompt says nothing of what came after it
-    deadline = asyncio.get_running_loop().time() + seconds
+    deadline = asyncio.get_running_loop().time() + time_to_wait("seconds", seconds)
     while asyncio.get_running_loop().time() < deadline:
         seen = helper.fleet.views.get(view.id, replace(view, state="exited"))
         if seen.state in ENDED and not seen.queued:

@@ -13,13 +13,12 @@ import os
 import sqlite3
 import threading
 import time
-import unicodedata
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from covey import paths
+from covey import paths, schema
 from covey.errors import StoreBroken, StoreBusy
 from covey.models import Identity, Json, Spec, now, stamp
 
@@ -33,28 +32,6 @@ RETRY_S = 0.005
 DAY_S = 86_400
 DAMAGED = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
 OPENING = threading.Lock()  # closing any descriptor of a file drops all fcntl locks this process has on it
-
-MIN_READER = 1  # the oldest version that may use a file of ours
-MIGRATIONS = (  # each takes a file one version up; they add, and change nothing that an older covey reads
-    (
-        "CREATE TABLE meta (key TEXT PRIMARY KEY, value INTEGER NOT NULL)",
-        "CREATE TABLE fleet (key TEXT PRIMARY KEY, value TEXT NOT NULL)",
-        """CREATE TABLE sessions (
-            id TEXT PRIMARY KEY, spec TEXT NOT NULL, epoch INTEGER NOT NULL, state TEXT NOT NULL DEFAULT '{}',
-            server TEXT NOT NULL DEFAULT 'null', pane TEXT NOT NULL DEFAULT '', ended_at TEXT, ended_reason TEXT)""",
-        """CREATE TABLE tickets (
-            row INTEGER PRIMARY KEY AUTOINCREMENT, act TEXT NOT NULL UNIQUE, asked BLOB NOT NULL,
-            session TEXT NOT NULL, epoch INTEGER NOT NULL, kind TEXT NOT NULL, text BLOB NOT NULL,
-            options TEXT NOT NULL, outcome TEXT NOT NULL, reason TEXT NOT NULL DEFAULT '', writer TEXT NOT NULL,
-            typer TEXT, created TEXT NOT NULL, settled TEXT, stripped INTEGER NOT NULL DEFAULT 0)""",
-        "CREATE INDEX waiting ON tickets (session, row) WHERE outcome IN ('queued', 'held')",
-        """CREATE TABLE log (
-            row INTEGER PRIMARY KEY AUTOINCREMENT, session TEXT NOT NULL, at TEXT NOT NULL, kind TEXT NOT NULL,
-            data TEXT NOT NULL)""",
-        "CREATE INDEX history ON log (session, row)",
-    ),
-)
-VERSION = len(MIGRATIONS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,11 +106,6 @@ class Store:
         found = self.rows("SELECT * FROM sessions WHERE ended_at IS NULL OR NOT ? ORDER BY rowid", (live,))
         return [_record(row) for row in found]
 
-    def by_name(self, name: str) -> Record | None:
-        """Give the live session of that name (compared in NFC)."""
-        wanted = unicodedata.normalize("NFC", name)
-        return next((r for r in self.sessions() if unicodedata.normalize("NFC", r.spec.name) == wanted), None)
-
     # The fleet
 
     def get(self, key: str) -> Any:
@@ -206,7 +178,9 @@ class Store:
             except sqlite3.OperationalError as error:
                 if getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY:
                     sentence = f"The store {self.path} has been kept locked by another program for {BUSY_S:g} s"
-                    raise StoreBusy(sentence, "End that program's transaction, then try again.") from error
+                    raise StoreBusy(
+                        sentence, "End that program's transaction, then try again.", str(self.path)
+                    ) from error
                 raise StoreBroken(f"The store {self.path} cannot be used: {error}", path=str(self.path)) from error
             except sqlite3.DatabaseError as error:
                 if getattr(error, "sqlite_errorcode", 0) & 0xFF not in DAMAGED:
@@ -240,17 +214,17 @@ class Store:
         db.row_factory = sqlite3.Row
         db.execute("PRAGMA synchronous = FULL")
         db.execute("PRAGMA secure_delete = ON")
-        version = _pragma(db, "user_version")
+        version = schema.pragma(db, "user_version")
         if version:
             self._refuse_newer(db)
-        if version < VERSION or _pragma(db, "journal_mode") != "wal":
+        if version < schema.VERSION or schema.pragma(db, "journal_mode") != "wal":
             with _directory_lock(self.path.parent):
                 db.execute("PRAGMA journal_mode = WAL")
-                _migrate(db)
+                schema.migrate(db)
 
     def _refuse_newer(self, db: sqlite3.Connection) -> None:
         (least,) = db.execute("SELECT value FROM meta WHERE key = 'min_reader'").fetchone()
-        if least > VERSION:
+        if least > schema.VERSION:
             self.close()
             sentence = f"The store {self.path} was written by a newer covey and was left as it is"
             raise StoreBroken(sentence, "Update covey.", path=str(self.path))
@@ -289,22 +263,6 @@ def _readable(read: Callable[[Any], T], text: str) -> T | None:
         return read(json.loads(text))
     except (ValueError, TypeError, KeyError):
         return None
-
-
-def _pragma(db: sqlite3.Connection, name: str) -> Any:
-    return db.execute(f"PRAGMA {name}").fetchone()[0]
-
-
-def _migrate(db: sqlite3.Connection) -> None:
-    """Bring the file up to VERSION; one that is there or beyond stays as it is."""
-    db.execute("BEGIN IMMEDIATE")
-    for steps in MIGRATIONS[_pragma(db, "user_version") :]:
-        for step in steps:
-            db.execute(step)
-    if _pragma(db, "user_version") < VERSION:
-        db.execute("INSERT OR REPLACE INTO meta (key, value) VALUES ('min_reader', ?)", (MIN_READER,))
-        db.execute(f"PRAGMA user_version = {VERSION}")
-    db.execute("COMMIT")
 
 
 @contextmanager

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 from covey import fleet, process, registry
+from covey.records import Records
 from covey.models import Exit, Session
 
 NOBODY = 2**22 + 1  # no pid is that high
@@ -128,8 +129,8 @@ def test_news_have_a_name(old, change, event):
 
 
 async def test_many_changes_are_one_wait_for_the_disk(desk, monkeypatch):
-    here, together = desk.front.helper.fleet, []
-    monkeypatch.setattr(here, "_note", lambda *_: together.append(here._kit.store._connection.in_transaction))
-    here._write_down([(None, None)] * 3)
+    store, together = desk.front.helper.store, []
+    monkeypatch.setattr(Records, "_note", lambda *_: together.append(store._connection.in_transaction))
+    Records(desk.front.helper.kit).note([(None, None)] * 3, None)
     assert together == [True] * 3
-    assert not here._kit.store._connection.in_transaction
+    assert not store._connection.in_transaction

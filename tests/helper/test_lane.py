@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from covey.errors import LaneBusy, Unavailable
-from covey.lane import Lane, fleet_lock
+from covey.lane import FLEET, Lane
 from covey.models import Identity
 from covey.outbox import Outbox
 from covey.store import Store
@@ -82,9 +82,9 @@ async def test_free_after_a_block_that_fails(tmp_path):
 
 
 async def test_each_session_and_the_fleet_have_their_own(tmp_path):
-    async with lane(tmp_path), Lane(tmp_path, "ccccdddd", timeout=0), fleet_lock(tmp_path, timeout=0):
+    async with lane(tmp_path), Lane(tmp_path, "ccccdddd", timeout=0), Lane(tmp_path, FLEET, timeout=0):
         with pytest.raises(LaneBusy, match="The fleet"):
-            async with fleet_lock(tmp_path, timeout=SHORT):
+            async with Lane(tmp_path, FLEET, timeout=SHORT):
                 pass
 
 

@@ -15,7 +15,7 @@ import pytest
 from covey import paths
 from covey.errors import Unavailable
 
-DIRECTORIES = [paths.state_dir, paths.runtime_dir, paths.data_dir, paths.spool_dir, paths.lanes_dir]
+DIRECTORIES = [paths.state_dir, paths.runtime_dir, paths.spool_dir, paths.lanes_dir]
 
 
 @pytest.fixture
@@ -58,15 +58,15 @@ def test_a_configuration_kept_elsewhere_by_a_link_is_read_and_never_made(home):
     assert paths.config_dir().is_dir()
 
 
-@pytest.mark.parametrize("variable", ["XDG_STATE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME"])
+@pytest.mark.parametrize("variable", ["XDG_STATE_HOME", "XDG_CONFIG_HOME"])
 def test_unset_and_empty_mean_the_default_below_home(home, monkeypatch, variable):
     found = []
     for change in (lambda: monkeypatch.delenv(variable), lambda: monkeypatch.setenv(variable, "")):
         change()
-        call = {"S": paths.state_dir, "C": paths.config_dir, "D": paths.data_dir}[variable[4]]
+        call = {"S": paths.state_dir, "C": paths.config_dir}[variable[4]]
         found.append(call())
     assert len(set(found)) == 1
-    default = {"S": ".local/state", "C": ".config", "D": ".local/share"}[variable[4]]
+    default = {"S": ".local/state", "C": ".config"}[variable[4]]
     assert found[0] == home / default / "covey"
 
 

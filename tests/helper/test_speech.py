@@ -214,3 +214,31 @@ async def test_the_log_tells_what_was_held_and_then_went_with_its_agent(desk, dr
         ("held", receipt["reason"]),
         (outcome, ANY),
     ]
+
+
+@pytest.mark.parametrize("bad", [float("nan"), float("inf"), -1, -0.5, "60", None, True])
+async def test_a_time_that_is_none_is_refused_before_anything_is_done(desk, one, bad):
+    for method, params in (
+        ("send", {"name": "one", "text": "hello", "wait": bad}),
+        ("wait", {"act": "a", "seconds": bad}),
+        ("idle", {"name": "one", "seconds": bad}),
+    ):
+        async with asyncio.timeout(5):
+            with pytest.raises(Usage, match="cannot be"):
+                await desk(method, **params)
+    assert desk.front.helper.outbox.counts() == {}
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        {"options": {"nice": "20"}},
+        {"options": {"nice": -1}},
+        {"options": {"history_limit": "many"}},
+        {"restart": "often"},
+    ],
+)
+async def test_an_option_that_is_none_opens_nothing(desk, bad):
+    with pytest.raises(Usage, match="cannot be"):
+        await desk("open", name="two", agent="standin", **bad)
+    assert await desk("list") == []
