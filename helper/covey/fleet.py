@@ -18,9 +18,9 @@ from typing import Any, TypeAlias
 from covey import reaper, registry
 from covey.errors import CoveyError, NoServer, NotFound, ServerLost, StoreBusy, TmuxRefused, TmuxTimeout, Unavailable
 from covey.lane import FLEET
-from covey.records import GIVEN_UP, Records, completed, differs, seconds_since
 from covey.models import Exit, Identity, Pane, Receipt, now, stamp
 from covey.models import Session as View
+from covey.records import GIVEN_UP, Records, completed, differs, seconds_since
 from covey.session import Kit, Session, lane
 from covey.store import Record
 from covey.tmux import panes

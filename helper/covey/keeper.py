@@ -14,10 +14,10 @@ from covey.ending import Ended
 from covey.errors import CoveyError, NoServer, NotFound, Refused, ServerLost
 from covey.fleet import Fleet
 from covey.lane import FLEET
-from covey.records import GIVEN_UP
 from covey.models import Identity, OnExit, Restart, Spec, now
 from covey.models import Session as View
 from covey.reaper import Decision
+from covey.records import GIVEN_UP
 from covey.session import Kit, environment, keep_values, lane, note_end, resumable, stage_start, values
 from covey.tmux import panes
 

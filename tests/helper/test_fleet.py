@@ -9,8 +9,8 @@ from types import SimpleNamespace
 import pytest
 
 from covey import fleet, process, registry
-from covey.records import Records
 from covey.models import Exit, Session
+from covey.records import Records
 
 NOBODY = 2**22 + 1  # no pid is that high
 
