@@ -109,7 +109,8 @@ def _dialog(screen: Screen, box: composers.Box | None, profile: Profile) -> Dial
     below = [row for row in screen.lines[box.bottom + 1 :] if row.strip()]
     lined = profile.composer is not None and profile.composer.kind == "line"
     if lined:
-        return dialogs.find(screen, dialogs.block(screen, box.top))
+        typed = profile.composer is not None and profile.composer.prompt.match(screen.lines[box.last]) is not None
+        return dialogs.find(screen, dialogs.block(screen, box.top), typed=typed)
     return dialogs.find(screen, box.top if dialogs.hint(below) else box.bottom + 1)
 
 

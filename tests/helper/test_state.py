@@ -84,6 +84,7 @@ STATES = {
     "aider-scrolled": ("aider", "\n".join(["some words of an answer"] * 60), None, "working"),
     "aider-retries": ("aider", "Some error\nRetrying in 4.0 seconds...\nhalf an answer", None, "working"),
     "aider-asks": ("aider", aider(last="> fix\n\na.py\nAdd file to the chat? (Y)es/(N)o [Yes]: "), None, "blocked"),
+    "aider-asks-at-once": ("aider", aider(last="> fix it\nAdd a.py? (Y)es/(N)o [Yes]: "), None, "blocked"),
     "aider-greets": ("aider", "─" * 60 + "\nUpdate git name\nand email\nModel: big\nRepo-map: on", None, "starting"),
     "standin-idle": ("standin", standin("Done."), None, "idle"),
     "standin-works": ("standin", standin("⠹ Working… (3s · esc to interrupt)"), None, "working"),
@@ -136,6 +137,7 @@ NEGATIVES = {
     "copilot-retried": ("copilot", copilot(" ● Request failed. Retrying...", " ◎ Working esc esc interrupt")),
     "aider-asked-before": ("aider", aider("Run it? (Y)es/(N)o [Yes]: y", "Running it")),
     "aider-draft": ("aider", aider("Tokens: 1", last="> is it (Y)es or (N)o")),
+    "aider-draft-asks": ("aider", aider("Tokens: 1", last="diff> ask it: Overwrite the\ndiff> file? [y/N]")),
     "claude-menu-long-gone": ("claude", claude("Enter to confirm", foot="  status\n  ⏸ manual mode on")),
     "aider-draft-of-rows": ("aider", aider("Tokens: 1", last="> first\n> second\n> third")),
     "standin-quotes": ("standin", standin("⠹ Working… (3s · esc to interrupt)", *(f"row {n}" for n in range(13)))),
@@ -151,6 +153,15 @@ def test_words_that_look_like_a_state_do_not_fool_it(agent: str, text: str) -> N
 @pytest.mark.parametrize("text", ["Something entirely new\n(press a key)\nrow\nrow\nrow", "╭──╮\n│ hm │\n╰──╯\nx"])
 def test_T01_what_fits_nothing_is_unknown_never_idle(agent: str, text: str) -> None:
     assert look(agent, text)[0] == "unknown"
+
+
+def test_T01_a_panel_below_a_framed_prompt_of_the_talk_is_no_rest() -> None:
+    bar = "▄" * 60, " > /resume", "▀" * 60
+    panel = "\n".join(
+        ["✦ Done.", "─" * 60, *bar, " Chat Sessions (1 total)", " Navigate: ↑/↓   Quit: q", "❯ #1 │ hello"]
+    )
+    assert look("gemini", panel.replace("─" * 60, "╰──╯"))[0] != "idle"
+    assert look("gemini", panel)[0] == "idle"
 
 
 LISTS = {

@@ -158,6 +158,7 @@ _PROFILE: Mapping[str, Reader] = {
             "prompt": pattern,
             "top": pattern,
             "bottom": pattern,
+            "above": pattern,
             "ghosts": list_of(pattern),
             "foot": count,
         },

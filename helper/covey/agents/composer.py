@@ -9,6 +9,7 @@ from covey.agents.profile import ComposerRule
 from covey.tmux.screen import Screen
 
 MAX_DRAFT = 200  # rows between the rails
+OVER = 3  # rows over a composer, blank ones not counted, of which one tells it from a framed prompt of the talk
 _BLANK = "\u00a0\u200b\ufeff"  # what agents draw where nothing is: no-break and zero-width blanks
 
 
@@ -58,10 +59,16 @@ def _boxed(rows: tuple[str, ...], rule: ComposerRule) -> Box | None:
         if not rule.bottom.search(rows[bottom]):
             continue
         top = _above(rows, rule.top, bottom)
-        if top is not None and rule.prompt.match(rows[top + 1]):
+        if top is not None and rule.prompt.match(rows[top + 1]) and _open(rows, rule, top):
             end = next(at for at in range(top + 2, bottom + 1) if rule.bottom.search(rows[at]))
             return Box(top, top + 1, end - 1, end)
     return None
+
+
+def _open(rows: tuple[str, ...], rule: ComposerRule, top: int) -> bool:
+    """Whether a frame is the composer's, and not that of a prompt that was sent."""
+    over = [row for row in rows[:top] if row.strip()][-OVER:]
+    return rule.above is None or any(map(rule.above.search, over))
 
 
 def _above(rows: tuple[str, ...], rail: re.Pattern[str], bottom: int) -> int | None:

@@ -65,13 +65,16 @@ class Dialog:
     end: int = 0
 
 
-def find(screen: Screen, start: int = 0) -> Dialog | None:
-    """The dialog in the rows from ``start`` to the bottom, or None."""
+def find(screen: Screen, start: int = 0, *, typed: bool = False) -> Dialog | None:
+    """The dialog in the rows from ``start`` to the bottom, or None.
+
+    ``typed``: the last row is one that a person types, so a question that ends there is no agent's.
+    """
     rows = [_EDGE.sub("", row) if _RULED.match(row) is None else "" for row in screen.lines]
     filled = [at for at in range(start, len(rows)) if rows[at].strip()][-REACH:]
     if not filled:
         return None
-    for shape in (_yes_no, _numbered, _row_of_choices, _pointed):
+    for shape in (*(() if typed else (_yes_no,)), _numbered, _row_of_choices, _pointed):
         found = shape(screen, rows, filled)
         if found:
             return found
@@ -202,7 +205,7 @@ def _label(rows: list[str], block: list[tuple[int, re.Match[str]]], index: int, 
     at, match = block[index]
     until = block[index + 1][0] if index + 1 < len(block) else end + 1
     rest = [rows[row].strip() for row in range(at + 1, until) if rows[row].strip()]
-    return " ".join([match.group(4).strip(), *rest])
+    return " ".join([_EDGE.sub("", match.group(4)), *rest])
 
 
 def _row_of_choices(screen: Screen, rows: list[str], filled: list[int]) -> Dialog | None:

@@ -45,6 +45,7 @@ class ComposerRule:
     ``box``: rows between a ``top`` and a ``bottom`` rail, the first of them starting with ``prompt``.
     ``line``: a row starting with ``prompt``, its further rows indented, the last thing on the screen but for
     ``foot`` rows below. ``bar``: rows that start with ``prompt``, closed by a ``bottom`` row.
+    Where prompts in the talk are framed as the composer is, ``above`` stands in one of the three rows over it alone.
     ``ghosts`` are placeholders that stand where a draft would, for captures without colours.
     """
 
@@ -52,6 +53,7 @@ class ComposerRule:
     prompt: re.Pattern[str]
     top: re.Pattern[str]
     bottom: re.Pattern[str]
+    above: re.Pattern[str] | None = None
     ghosts: tuple[re.Pattern[str], ...] = ()
     foot: int = 0
 
