@@ -150,7 +150,7 @@ def test_all_options_are_seen_whichever_is_pointed_at() -> None:
 
 
 def test_a_scroll_bar_is_no_part_of_an_option() -> None:
-    text = "   Allow it?\n\n   › 1. Yes, once              █\n     2. No (esc)               │\n\n  ⠏ Waiting for user confirmation...  █"
+    text = "   Allow it?\n\n   › 1. Yes, once     █\n     2. No (esc)      │\n\n  ⠏ Waiting for user confirmation...  █"
     found = dialog(Screen.plain(text, 40), CATALOG.get("qwen"))
     assert found is not None
     assert [option.label for option in found.options] == ["Yes, once", "No (esc)"]

@@ -74,7 +74,8 @@ def find(screen: Screen, start: int = 0, *, typed: bool = False) -> Dialog | Non
     filled = [at for at in range(start, len(rows)) if rows[at].strip()][-REACH:]
     if not filled:
         return None
-    for shape in (*(() if typed else (_yes_no,)), _numbered, _row_of_choices, _pointed):
+    shapes = (_yes_no, _numbered, _row_of_choices, _pointed)
+    for shape in shapes[1:] if typed else shapes:
         found = shape(screen, rows, filled)
         if found:
             return found

@@ -9,8 +9,8 @@ from typing import Literal, TypeAlias
 
 from covey.models import StateName
 
-Region: TypeAlias = Literal["title", "last", "tail", "above", "near", "rail", "below", "screen"]
-REGIONS: tuple[str, ...] = ("title", "last", "tail", "above", "near", "rail", "below", "screen")
+Region: TypeAlias = Literal["title", "last", "tail", "above", "near", "rail", "draft", "below", "screen"]
+REGIONS: tuple[str, ...] = ("title", "last", "tail", "above", "near", "rail", "draft", "below", "screen")
 Scene: TypeAlias = Literal["any", "composer", "bare"]
 SCENES: tuple[str, ...] = ("any", "composer", "bare")
 ComposerKind: TypeAlias = Literal["box", "line", "bar"]

@@ -49,6 +49,8 @@ class View:
     def _around(self, box: composer.Box, where: str) -> Sequence[str]:
         if where == "rail":
             return [self.screen.lines[box.top]]
+        if where == "draft":
+            return _filled(self.screen.lines[box.first : box.last + 1])
         if where == "below":
             return _filled(self.screen.lines[box.bottom + 1 :])
         return _filled(self.screen.lines[: box.top])[-_OF_ABOVE[where] :]
