@@ -64,6 +64,10 @@ def test_T07_I08_a_question_is_blocked_whatever_the_title_says(agent: str, text:
         ("codex", "  Update available! 1 -> 2\n  Release notes\n  x\n  y\n  Press enter to continue"),
         ("claude", " Theme\n a\n b\n c\n\n Enter to confirm · Esc to cancel"),
         ("custom", "some pages\n\nPress ENTER to continue"),
+        (
+            "qwen",
+            "╭────────╮\n│ Settings │\n│ one   on │\n│ two  off │\n│ (Use Enter to select, Tab to go on) │\n╰────────╯",
+        ),
         ("gemini", "one\ntwo\nthree\nfour\n  enter to select, esc\n  to cancel"),
     ],
 )

@@ -32,7 +32,7 @@ _HINT = re.compile(
     r"|\besc(?:ape)?\b\W{0,3}(?:to )?(?:cancel|back|go back|exit|dismiss|reject|close|quit|stop)"
     r"|↑\W{0,3}↓|⇆\W{0,3}(?:tab|select)|\barrow keys\b|\btab to amend\b"
 )
-_HINT_ROW = re.compile(r"(?i)^\W{0,3}(?:press )?(?:enter|return|esc|tab|space|↑|⇆)")
+_HINT_ROW = re.compile(r"(?i)^\W{0,3}(?:press |use )?(?:enter|return|esc|tab|space|↑|⇆)")
 _WAITING = re.compile(r"(?i)waiting for (?:user )?(?:confirm|approv|your (?:answer|approv))")
 _YES_NO = re.compile(
     r"(?i)(?:\(y\)es/\(n\)o\S{0,6}(?:[^.]{0,40})|[\[(](?:y/n|yes/no|y/n/\w{1,8})[\])](?:\s*\([^)]{1,20}\))?)"
@@ -94,7 +94,8 @@ def block(screen: Screen, at: int) -> int:
 
 
 def hint(rows: list[str]) -> str | None:
-    """The last of ``rows`` if it is nothing but a hint how to answer; it may have wrapped once."""
+    """The last of ``rows`` if it is nothing but a hint how to answer; it may have wrapped once, or have a frame."""
+    rows = [row for row in rows if not _RULED.match(row)]
     for text in (" ".join(row.strip() for row in rows[-2:]), rows[-1].strip() if rows else ""):
         bare = _EDGE.sub("", text)
         if _HINT_ROW.match(bare) and _ACCEPTING.search(bare):
