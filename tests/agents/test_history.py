@@ -33,10 +33,18 @@ def rollout(home: Path, conversation: str, cwd: str = "/project", at: float = ST
     (folder / f"rollout-2027-01-15T08-00-05-{conversation}.jsonl").write_text(text)
 
 
-def test_the_one_that_began_here_since_the_start_is_found(tmp_path: Path) -> None:
+def test_U01_a_conversation_belongs_to_the_directory_it_began_in(tmp_path: Path) -> None:
     rollout(tmp_path, ONE)
     rollout(tmp_path, TWO, cwd="/elsewhere")
     assert look("codex", tmp_path) == ONE
+    assert look("codex", tmp_path, cwd="/elsewhere") == TWO
+    assert look("codex", tmp_path, cwd="/moved") == ""
+
+
+def test_U02_the_id_of_the_newest_start_is_read_back(tmp_path: Path) -> None:
+    rollout(tmp_path, ONE, at=START + 5)
+    rollout(tmp_path, TWO, at=START + 50)
+    assert look("codex", tmp_path, since=START + 40) == TWO
 
 
 def test_an_older_one_is_not_ours(tmp_path: Path) -> None:
