@@ -13,7 +13,6 @@ import pytest
 from covey import agents, errors
 from covey.agents import load
 from covey.agents.pattern import BadPattern, compile_pattern
-from covey.prompt import plain
 
 EXPECTED = (
     "aider amp antigravity claude codex copilot cursor custom deepseek gemini grok omp opencode pi qwen shell standin"
@@ -95,27 +94,6 @@ def test_codex_starts_without_its_daemon() -> None:
 def test_U06_an_id_is_either_new_or_resumed_never_both() -> None:
     for profile in load().profiles.values():
         assert not set(profile.new_id) & set(profile.resume) - {"{id}"}
-
-
-ORDERS = {
-    "aider": "/!",
-    "claude": "/!",
-    "codex": "/!",
-    "copilot": "/!",
-    "gemini": "/!",
-    "opencode": "/!",
-    "pi": "/!",
-    "qwen": "/!",
-}
-
-
-@pytest.mark.parametrize(("agent", "first"), ORDERS.items(), ids=ORDERS.keys())
-def test_I09_what_an_agent_would_take_for_an_order_is_refused_as_a_prompt(agent: str, first: str) -> None:
-    profile = load().get(agent)
-    for character in first:
-        with pytest.raises(errors.CoveyError):
-            plain(f"{character}clear", profile)
-    assert plain("clear it", profile) == "clear it"
 
 
 def test_an_unknown_agent_is_answered_with_those_there_are() -> None:

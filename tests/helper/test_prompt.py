@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 
 from covey import prompt
 from covey.agents.profile import ComposerRule, Profile
-from covey.errors import Refused
+from covey.errors import CoveyError, Refused
 from covey.models import Verdict
 from covey.tickets import ASKS
+from drawn import CATALOG
 
 COMPOSER = ComposerRule("box", *(re.compile(each) for each in ("❯ ?", "─", "─")))
 AGENT = Profile(
@@ -149,3 +150,24 @@ def test_an_enter_taken_as_a_line_feed_leaves_the_draft_the_same():
 
 def test_the_longest_line_is_counted_in_bytes():
     assert prompt.longest_line("ab\näöü\nx") == 6
+
+
+ORDERS = {
+    "aider": "/!",
+    "claude": "/!",
+    "codex": "/!",
+    "copilot": "/!",
+    "gemini": "/!",
+    "opencode": "/!",
+    "pi": "/!",
+    "qwen": "/!",
+}
+
+
+@pytest.mark.parametrize(("agent", "first"), ORDERS.items(), ids=ORDERS.keys())
+def test_I09_what_an_agent_would_take_for_an_order_is_refused_as_a_prompt(agent: str, first: str) -> None:
+    profile = CATALOG.get(agent)
+    for character in first:
+        with pytest.raises(CoveyError):
+            prompt.plain(f"{character}clear", profile)
+    assert prompt.plain("clear it", profile) == "clear it"

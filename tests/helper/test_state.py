@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from covey.agents.published import Published
 from covey.models import Exit
 from covey.state import Evidence, judge, ready
 from covey.tmux.screen import Screen
@@ -319,46 +318,3 @@ def test_a_screen_of_long_rows_is_judged_in_time() -> None:
     rows = "\n".join(("─ " * 400 + "(3s · esc", "⠋ " * 400, "a" * 800, "1. " * 200, " " * 800 + "x")) + "\n"
     for profile in CATALOG.profiles.values():
         assert judge(Evidence(Screen.plain(rows * 20, 800), "⠋" * 300), profile).state
-
-
-# What the screen shows, what the agent wrote, and for how long the screen has stood still -> what counts.
-BUSY, WAITS, RESTS = Published("working"), Published("blocked", "dialog open"), Published("idle")
-PANEL = "  Help  General  Commands\n  ! for shell mode\n  ←/→ to switch · Esc to close"
-ODD = "something\nelse\nthan\nusual"
-SPINS = claude("✻ Computing… (3s)")
-FUSED = {
-    "both-idle": (claude("● Done."), RESTS, 0.0, "idle", "composer"),
-    "writes-later-than-it-shows": (SPINS, RESTS, 0.0, "working", "spinner-row"),
-    "asks-before-it-writes": ("\n".join(MENU), BUSY, 0.0, "blocked", "dialog"),
-    "works-behind-an-open-composer": (claude("● Hm"), BUSY, 0.0, "working", "session-file"),
-    "composer-stands-still": (claude("● Hm"), BUSY, 10.0, "idle", "composer"),
-    "waits-in-a-panel": (PANEL, WAITS, 0.0, "blocked", "session-file"),
-    "waits-for-long": (PANEL, WAITS, 99.0, "blocked", "session-file"),
-    "waits-before-it-paints": (SPINS, WAITS, 0.0, "blocked", "session-file"),
-    "odd-screen-at-rest": (ODD, RESTS, 0.0, "idle", "session-file"),
-    "odd-screen-at-work": (ODD, BUSY, 99.0, "working", "session-file"),
-    "not-drawn": ("", RESTS, 0.0, "starting", "not-drawn"),
-    "asks-at-the-start": ("", WAITS, 0.0, "blocked", "session-file"),
-}
-
-
-@pytest.mark.parametrize(("text", "told", "still", "state", "rule"), FUSED.values(), ids=FUSED.keys())
-def test_what_an_agent_publishes_is_weighed_against_its_screen(
-    text: str, told: Published, still: float, state: str, rule: str
-) -> None:
-    assert look("claude", text, published=told, changed_ago=still) == (state, rule)
-
-
-def test_what_it_waits_for_is_in_its_own_words() -> None:
-    verdict = judge(Evidence(Screen.plain(PANEL), "✳ x", published=WAITS), CATALOG.get("claude"))
-    assert verdict.excerpt == "dialog open"
-
-
-def test_a_dead_agent_has_nothing_to_say() -> None:
-    assert look("claude", claude("● Hm"), dead=True, exit=Exit(0), published=BUSY) == ("exited", "process")
-
-
-def test_a_task_of_which_it_writes_goes_on_beside_an_idle_screen() -> None:
-    told = Published("idle", background=1)
-    verdict = judge(Evidence(Screen.plain(claude("● Hm")), "✳ x", published=told), CATALOG.get("claude"))
-    assert (verdict.state, verdict.background) == ("idle", 1)
