@@ -66,7 +66,7 @@ def test_T07_I08_a_question_is_blocked_whatever_the_title_says(agent: str, text:
         ("custom", "some pages\n\nPress ENTER to continue"),
         (
             "qwen",
-            "╭────────╮\n│ Settings │\n│ one   on │\n│ two  off │\n│ (Use Enter to select, Tab to go on) │\n│    │\n╰────────╯",
+            "╭────────╮\n│ Set │\n│ on │\n│ off │\n│ (Use Enter to select, Tab to go on) │\n│    │\n╰────────╯",
         ),
         ("gemini", "one\ntwo\nthree\nfour\n  enter to select, esc\n  to cancel"),
     ],
