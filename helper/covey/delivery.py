@@ -23,7 +23,7 @@ from covey.prompt import CANONICAL_LINE, SHELLS, Draft, Result, is_same, longest
 from covey.tmux import panes, screen
 from covey.tmux.server import Server
 
-SEEN_DEADLINE = 10.0  # seconds a pasted draft may take to show
+SEEN_DEADLINE = 30.0  # seconds a pasted draft may take to show
 LEFT_DEADLINE = 60.0  # seconds until an Enter that changed nothing is given up; some agents ignore it after start
 REDRAW = 2.0  # seconds a composer may be away while the agent draws anew
 SHELL_STAYS = 1.0  # seconds a shell must have had the pane before it counts as left behind
@@ -196,6 +196,8 @@ class Delivery:
         if look.composer and (self.draft.shown is None or is_same(look.composer, self.draft.shown)):
             self.draft = replace(self.draft, shown=look.composer)
             return look
+        if self.draft.presses and await poll(self._left, REDRAW):
+            return None
         when = "after" if self.draft.presses else "before"
         raise Halt("unconfirmed", f"the composer changed {when} Enter was pressed")
 

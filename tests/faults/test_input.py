@@ -78,6 +78,32 @@ async def test_I01_a_slow_agent_is_given_time_before_enter_is_pressed_again(desk
     assert pressed == [("Enter",)]
 
 
+LINGERS = r"""
+import os, sys, time, tty
+tty.setraw(0)
+def draw(draft):
+    rail = "─" * 40
+    print(f"\x1b[H\x1b[J{rail}\r\n❯ {draft}\r\n{rail}\r\n  standin · idle", end="\x1b]2;standin\x07", flush=True)
+print("\x1b[?2004h", end="")
+draw("")
+while (given := os.read(0, 4096)):
+    if given != b"\r":
+        draw("a draft")
+        continue
+    time.sleep(0.2)
+    draw("a dra")
+    time.sleep(1.0)
+    draw("")
+"""
+
+
+async def test_a_composer_that_is_drawn_anew_after_enter_is_looked_at_again(desk):
+    await desk("open", name="one", agent="standin", cmd=[sys.executable, "-S", "-c", LINGERS])
+    await desk.state("one", "idle")
+    receipt = await desk("send", name="one", text="a draft")
+    assert (receipt["outcome"], receipt["reason"]) == ("submitted", "")
+
+
 @pytest.mark.parametrize("mode", [["copy-mode"], ["copy-mode", "-u"], ["clock-mode"], ["choose-tree"]])
 async def test_I07_a_pane_in_a_mode_swallows_nothing(desk, mode):
     await desk.standin("one")
