@@ -46,9 +46,7 @@ class Kit:
 
 def arguments(spec: Spec, profile: Profile, *, resume: bool) -> list[str]:
     """What the agent is started with: its own conversation resumed by id, or a new one under an id of ours."""
-    more: tuple[str, ...] = ()
-    if spec.conversation:
-        more = profile.resume if resume else profile.new_id
+    more = profile.resume if resume else profile.new_id if spec.conversation else ()
     words = [*spec.argv, *(word.replace("{id}", spec.conversation) for word in more)]
     return [word.replace("{python}", sys.executable).replace("{helper}", HELPER) for word in words]
 
@@ -114,13 +112,18 @@ async def resumable(kit: Kit, spec: Spec, profile: Profile, caller: Mapping[str,
 
     Where the profile says in which file a conversation is kept, the file decides; else what was sent does.
     """
-    if not (spec.conversation and profile.resume):
+    if not profile.resume or not (spec.conversation or _by_place(spec, profile)):
         return False
     if "{id}" not in profile.history:
         return await asyncio.to_thread(kit.outbox.spoken, spec.id)
     pattern = profile.history.replace("{id}", glob.escape(spec.conversation))
     home = caller.get("HOME") or str(Path.home())
     return bool(await asyncio.to_thread(glob.glob, pattern.replace("~", glob.escape(home), 1)))
+
+
+def _by_place(spec: Spec, profile: Profile) -> bool:
+    """Whether the agent goes on with what was said in its directory, and asks for no id; in its own way only."""
+    return spec.argv[: len(profile.argv)] == profile.argv and not any("{id}" in word for word in profile.resume)
 
 
 async def end_processes(kit: Kit, pane: Pane, profile: Profile) -> Ended:

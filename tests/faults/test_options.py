@@ -14,7 +14,8 @@ from desk import Desk
 PROFILE = """
 name = "echo"
 title = "Echo"
-argv = ["sh", "-c", 'echo "$@"; exec cat', "echo"]
+argv = ["sh", "-c", 'echo "given: $@"; exec cat', "echo"]
+resume = ["--restore"]
 
 [flags]
 model = ["--model", "{value}"]
@@ -42,6 +43,21 @@ async def test_options_reach_the_agent_at_each_start_and_the_list(echo):
     assert listed["options"] == {"model": "fast one", "nice": "7", "history_limit": "50"}
     assert listed["argv"][-2:] == ["--model", "fast one"]
     assert echo.tmux("display-message", "-p", "-t", session["pane"], "#{history_limit}") == "50"
+
+
+async def test_U03_an_agent_that_remembers_by_its_directory_is_told_to_once_something_was_said(echo):
+    await echo("open", name="one", agent="echo")
+    await echo("respawn", name="one", force=True)
+    await echo("send", name="one", text="remember me")
+    await echo.shows("one", "remember me")
+    assert "--restore" not in await echo.screen("one")
+    await echo("respawn", name="one", force=True)
+    await echo.shows("one", "given: --restore")
+    await echo("respawn", name="one", force=True, fresh=True)
+    await echo.until(lambda: echo.front.helper.fleet.views, message="it is there")
+    await echo("send", name="one", text="anew")
+    await echo.shows("one", "anew")
+    assert "--restore" not in await echo.screen("one")
 
 
 async def test_a_history_limit_is_for_one_session_alone(echo):
