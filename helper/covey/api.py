@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import errno
 import inspect
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from typing import Any
 
 from covey import __version__, kinds, life, paths, process, story, verbs
-from covey.errors import CoveyError, Usage
+from covey.errors import CoveyError, Unavailable, Usage
 from covey.helper import Helper
 from covey.models import Json
 
@@ -39,9 +41,10 @@ class Front:
         config = params.get("config") or {}
         kinds.check("the configuration", CONFIG, config)
         owner = process.identify(params["pid"]) if params.get("pid") else None
-        _open_log(config.get("log_level") or "warn")
-        self._helper = Helper(self._emit, config, owner)
-        await self._helper.start()
+        with _writable():
+            _open_log(config.get("log_level") or "warn")
+            self._helper = Helper(self._emit, config, owner)
+            await self._helper.start()
         if owner and any(view.owner not in (None, owner) for view in self._helper.fleet.views.values()):
             await life.sweep(self._helper)
         verbs.tell_all(self._helper)
@@ -52,9 +55,10 @@ class Front:
         """One method by name. Raises ``CoveyError`` for what a person can act on; anything else is a bug."""
         given = params or {}
         run = understood(method, given)
-        before = await story.known(self.helper, method, given)
-        answer = await run(self.helper, **given)
-        await story.note(self.helper, method, before, answer)
+        with _writable():
+            before = await story.known(self.helper, method, given)
+            answer = await run(self.helper, **given)
+            await story.note(self.helper, method, before, answer)
         return answer
 
     async def bye(self, _params: Json) -> None:
@@ -93,6 +97,18 @@ def understood(method: str, given: Json) -> verbs.Method:
 def _signature(run: verbs.Method) -> inspect.Signature:
     """What a method takes, its annotations as types."""
     return inspect.signature(run, eval_str=True)
+
+
+@contextlib.contextmanager
+def _writable() -> Iterator[None]:
+    """A disk that is full or read-only is no bug: one sentence names it."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EROFS):
+            raise
+        where = error.filename or "a file of covey's own"
+        raise Unavailable(f"{where} cannot be written: {error.strerror}", "make room, or make it writable") from error
 
 
 def _open_log(level: str) -> None:

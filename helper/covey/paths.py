@@ -25,6 +25,7 @@ PRIVATE_FILE = 0o600
 OTHERS = 0o077  # what group and others may do
 OTHERS_WRITE = 0o022
 APP = "covey"
+ROOM = 1 << 16  # bytes that are free on a disk that is not full; the store's shared index alone takes half of it
 MOUNTS = Path("/proc/self/mountinfo")  # proc_pid_mountinfo(5): the third field is the device, after " - " the type
 # Where processes on several machines share no memory, and locks are a matter of luck.
 NETWORK = frozenset(
@@ -128,6 +129,12 @@ def try_lock(handle: int) -> bool:
     except BlockingIOError:
         return False
     return True
+
+
+def fullness(path: Path) -> str:
+    """Say that the file system of ``path`` has no room left, as a hint behind what failed by it; '' where it has."""
+    found = os.statvfs(path)
+    return "" if found.f_bavail * found.f_frsize >= ROOM else f"The disk that {path} lies on is full: make room there."
 
 
 def network_kind(path: Path) -> str:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from covey import ending, env, paths, process
+from covey.errors import Unavailable
 from covey.tmux.control import Notify
 from covey.tmux.server import Server
 
@@ -23,11 +24,16 @@ class Files:
     directory: Path
 
     def stage(self, name: str, data: bytes) -> Path:
-        """A new file of that name; one that exists, or a link laid there, is refused by the kernel."""
+        """A new file of that name, whole or not at all; one that exists, or a link laid there, is a FileExistsError."""
         path = self.directory / name
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(data)
+        try:
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(data)
+        except OSError as error:
+            path.unlink(missing_ok=True)
+            sentence = f"{path} cannot be written: {error.strerror}"
+            raise Unavailable(sentence, paths.fullness(self.directory)) from error
         return path
 
     def read(self, name: str) -> bytes:

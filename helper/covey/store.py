@@ -181,7 +181,8 @@ class Store:
                     raise StoreBusy(
                         sentence, "End that program's transaction, then try again.", str(self.path)
                     ) from error
-                raise StoreBroken(f"The store {self.path} cannot be used: {error}", path=str(self.path)) from error
+                hint = paths.fullness(self.path.parent)
+                raise StoreBroken(f"The store {self.path} cannot be used: {error}", hint, str(self.path)) from error
             except sqlite3.DatabaseError as error:
                 if getattr(error, "sqlite_errorcode", 0) & 0xFF not in DAMAGED:
                     raise

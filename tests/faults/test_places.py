@@ -1,0 +1,233 @@
+"""W*, K*: machines that are bare, full, read-only or nested; a session's directory that went; stale forwarding."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from covey.errors import Refused
+from waiting import eventually
+
+COVEY = [sys.executable, "-m", "covey.cli"]
+NOBODY = ["unshare", "-U", "--map-user=12345", "--map-group=12345"]  # a user without a name, a home or an entry
+MOUNTS = ["unshare", "-rm", "sh", "-euc"]  # a shell that may mount, for itself alone
+SMALL = "mount -t tmpfs -o size=600k,mode=700 tmpfs"
+
+
+def needs(*argv):
+    done = subprocess.run([*argv, "true"], capture_output=True, check=False)
+    return pytest.mark.skipif(done.returncode != 0, reason=f"this machine does not let us: {' '.join(argv)}")
+
+
+needs_nobody, needs_mounts = needs(*NOBODY), needs("unshare", "-rm")
+
+
+@pytest.fixture
+def run(world):
+    def run(argv, env=None):
+        given = {"env": world.env if env is None else env, "cwd": world.home, "timeout": 60}
+        return subprocess.run(argv, capture_output=True, text=True, check=False, **given)
+
+    return run
+
+
+def bare(world, *names):
+    """An environment with nothing but these of the world's variables and the PATH."""
+    return {name: world.env[name] for name in ("PATH", *names)}
+
+
+@needs_nobody
+def test_W05_without_a_home_or_a_name_one_sentence_says_what_to_set(world, run):
+    known = []
+    for _ in range(4):
+        done = run([*NOBODY, *COVEY, "list"], bare(world, *known))
+        if done.returncode == 0:
+            break
+        assert done.stderr.startswith("covey: HOME is not set and user 12345 has no home directory")
+        assert done.stderr.count("\n") == 1
+        known += [name for name in ("XDG_STATE_HOME", "XDG_CONFIG_HOME") if f"or {name}." in done.stderr]
+    assert (done.stdout, known) == ("no sessions\n", ["XDG_STATE_HOME", "XDG_CONFIG_HOME"])
+
+
+@needs_nobody
+@pytest.mark.parametrize("locale", ["C", "POSIX", "xx_YY.broken"])
+def test_W05_a_bare_environment_is_enough(world, run, locale):
+    env = bare(world, "XDG_STATE_HOME", "XDG_CONFIG_HOME", "XDG_RUNTIME_DIR") | {"LC_ALL": locale}
+
+    def covey(*words):
+        return run([*NOBODY, *COVEY, *words], env)
+
+    done = covey("open", "é 🙂", "--agent", "shell", "--cwd", str(world.home))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert covey("send", "é 🙂", 'printf "ü%s\\n" "$(id -u)"').returncode == 0
+    eventually(lambda: "ü12345" in covey("capture", "é 🙂").stdout)
+    assert covey("kill", "é 🙂").returncode == 0
+    assert covey("list").stdout == "no sessions\n"
+
+
+@pytest.mark.parametrize("kind", ["missing", "a file", "read-only", "another's"])
+def test_W05_a_runtime_directory_that_is_of_no_use_is_done_without(world, run, kind):
+    if kind == "read-only" and os.geteuid() == 0:
+        pytest.skip("nothing is read-only to root")
+    if kind == "another's" and os.geteuid() != 0:
+        pytest.skip("only root can give a directory away")
+    place = world.root / "elsewhere"
+    if kind == "a file":
+        place.touch()
+    elif kind != "missing":
+        place.mkdir(mode=0o500 if kind == "read-only" else 0o700)
+    if kind == "another's":
+        os.chown(place, 4242, 4242)
+    env = {**world.env, "XDG_RUNTIME_DIR": str(place)}
+    done = run([*COVEY, "open", "one", "--agent", "shell", "--json"], env)
+    assert done.returncode == 0, done.stderr
+    attach = run([*COVEY, "attach", "one", "--json"], env)
+    socket = Path(json.loads(attach.stdout)["argv"][3])
+    assert socket.is_relative_to(f"/tmp/covey-{os.geteuid()}")
+    assert run([*COVEY, "kill", "one"], env).returncode == 0
+    subprocess.run(["rm", "-rf", str(socket.parent)], check=True)
+
+
+@needs_mounts
+@pytest.mark.parametrize("words", ["list", "open two --agent shell", "send one hi", "kill one"])
+def test_a_full_or_read_only_state_is_one_sentence_and_costs_nothing(world, run, words):
+    covey = " ".join(COVEY)
+    script = f"""
+{SMALL} {world.state}
+{covey} open one --agent standin >&2
+dd if=/dev/zero of={world.state}/fill bs=1k 2>/dev/null || true
+{covey} {words} 2>&1 || echo "status $?"
+rm {world.state}/fill
+mount --bind {world.state} {world.state}
+mount -o remount,bind,ro {world.state}
+{covey} {words} 2>&1 || echo "status $?"
+umount {world.state}
+{covey} send one afterwards
+{covey} kill one
+"""
+    done = run([*MOUNTS, script])
+    assert done.returncode == 0, done.stderr
+    full, _, read_only, _, sent, killed = done.stdout.splitlines()
+    assert full.startswith("covey: ")
+    assert "is full" in full
+    assert read_only.startswith("covey: ")
+    assert "ead-only" in read_only or "readonly" in read_only
+    assert done.stdout.count("status 1") == 2
+    assert sent.startswith("submitted")
+    assert killed == "one: ended 1 process"
+
+
+@needs_mounts
+def test_a_full_runtime_directory_holds_a_prompt_until_there_is_room(world, run):
+    covey = " ".join(COVEY)
+    script = f"""
+{SMALL} {world.run}
+{covey} list >&2
+dd if=/dev/zero of={world.run}/fill bs=1k 2>/dev/null || true
+{covey} open none --agent standin 2>&1 || true
+rm {world.run}/fill
+{covey} open one --agent standin >&2
+dd if=/dev/zero of={world.run}/fill bs=1k 2>/dev/null || true
+{covey} open two --agent standin 2>&1 || true
+{covey} send one words
+rm {world.run}/fill
+{covey} send one more --wait submitted
+{covey} log one
+{covey} kill one
+{covey} list
+"""
+    done = run([*MOUNTS, script])
+    assert done.returncode == 0, done.stderr
+    none, two, held, sent, *log, killed, rest = done.stdout.splitlines()
+    assert [row.split(": ", 1)[0] for row in (none, two)] == ["covey", "covey"]
+    assert "cannot be written: No space left on device" in none
+    assert "is full" in two
+    assert held.startswith("held: ")
+    assert "No space left on device" in held
+    assert sent.startswith("submitted")
+    assert next(row for row in log if "'words'" in row).split()[2] == "submitted"
+    assert (killed, rest) == ("one: ended 1 process", "no sessions")
+    assert not list(world.root.rglob("*.start.*"))
+
+
+def test_W04_without_terminal_and_streams_the_detached_verbs_work(world, run):
+    closed = ["setsid", "sh", "-c", 'exec "$@" <&- >&- 2>&-', "sh"]
+    assert run([*closed, *COVEY, "open", "one", "--agent", "standin", "--prompt", "hello"]).returncode == 0
+    assert "You said 5 bytes" in run([*COVEY, "capture", "one"]).stdout
+    assert run([*closed, *COVEY, "attach", "one"]).returncode == 1
+    assert run([*closed, *COVEY, "kill", "one"]).returncode == 0
+
+
+def test_W03_in_a_tmux_of_ones_own_attach_shows_the_session_and_not_itself(world, run, terminal):
+    run([*COVEY, "open", "one", "--agent", "standin"])
+    inner = ["sh", "-c", f"{' '.join(COVEY)} attach one; exec cat"]
+    terminal.start(["env", f"TMUX={terminal.socket},1,0", "TMUX_PANE=%0", *inner])
+    terminal.wait_for("A scripted agent")
+    terminal.keys("C-]", "d")
+    terminal.wait_for(r"\[detached")
+    run([*COVEY, "open", "shell", "--agent", "shell"])
+    words = f"{' '.join(COVEY)} attach shell"
+    run([*COVEY, "send", "shell", words])
+    eventually(lambda: "is the session that this runs in" in run([*COVEY, "capture", "shell"]).stdout)
+    run([*COVEY, "send", "shell", "exit"])
+    for name in ("one", "shell"):
+        run([*COVEY, "kill", name])
+
+
+async def test_W01_each_start_gets_the_forwarding_of_who_starts_it(desk):
+    dump = "import json, os, sys; json.dump(dict(os.environ), open(sys.argv[1], 'w')); sys.stdin.read()"
+
+    async def found(path):
+        def read():
+            return json.loads(path.read_text()) if path.exists() and path.read_text().endswith("}") else None
+
+        return await desk.until(read, message=f"{path.name} was written")
+
+    names = ("SSH_AUTH_SOCK", "DISPLAY", "XDG_RUNTIME_DIR")
+    logins = [{**os.environ, **{name: f"/login{number}/{name}" for name in names}} for number in range(2)]
+    one, two = desk.world.tmp / "one", desk.world.tmp / "two"
+    await desk("open", name="one", cmd=[sys.executable, "-c", dump, str(one)], environ=logins[0])
+    assert {name: (await found(one))[name] for name in names} == {name: logins[0][name] for name in names}
+    one.unlink()
+    await desk("open", name="two", cmd=[sys.executable, "-c", dump, str(two)], environ=logins[1])
+    assert {name: (await found(two))[name] for name in names} == {name: logins[1][name] for name in names}
+    await desk("respawn", name="one", force=True, environ=logins[1])
+    assert {name: (await found(one))[name] for name in names} == {name: logins[1][name] for name in names}
+
+
+async def test_K04_a_directory_that_went_is_said_and_no_other_is_taken(desk):
+    place = desk.world.home / "tree"
+    place.mkdir()
+    argv = ["{python}", "-m", "covey.standin", "--record", str(desk.world.tmp / "one.jsonl"), "--work", "0"]
+    await desk("open", name="one", agent="standin", cmd=argv, cwd=str(place))
+    session = await desk.state("one", "idle")
+    place.rmdir()
+    assert (await desk("send", name="one", text="still here"))["outcome"] == "submitted"
+    for force in (True, False):
+        with pytest.raises(Refused, match="does not exist" if force else "still running"):
+            await desk("respawn", name="one", force=force)
+    again = await desk.state("one", "idle")
+    assert (again["pid"], again["epoch"], again["cwd"]) == (session["pid"], 1, str(place))
+    assert (await desk("send", name="one", text="and again"))["outcome"] == "submitted"
+
+
+@pytest.mark.parametrize("kind", ["none", "bare", "empty", "another's"])
+async def test_K05_any_directory_is_good_enough_for_an_agent(desk, kind):
+    place = desk.world.home / kind
+    place.mkdir()
+    if kind != "none":
+        subprocess.run(["git", "init", "-q", *(["--bare"] if kind == "bare" else []), str(place)], check=True)
+    if kind == "another's":
+        if os.geteuid() != 0:
+            pytest.skip("only root can give a directory away")
+        for path in (place, *place.rglob("*")):
+            os.chown(path, 4242, 4242)
+    await desk("open", name="one", agent="standin", cwd=str(place))
+    await desk.state("one", "idle")
+    assert (await desk("send", name="one", text="hello"))["outcome"] == "submitted"
+    assert (await desk("kill", name="one"))["survivors"] == []
