@@ -14,7 +14,7 @@ import psutil
 import pytest
 
 from covey import paths
-from covey.errors import CoveyError, Refused, Unavailable
+from covey.errors import CoveyError, Refused, ServerLost, Unavailable
 from desk import Desk
 
 HOSTILE = """
@@ -294,6 +294,17 @@ async def test_a_control_client_whose_helper_is_gone_is_dismissed(desk):
     for each in desk.world.processes():
         if each.name() == "sleep":
             each.kill()
+
+
+async def test_a_helper_that_has_left_attaches_no_more(desk):
+    await desk.standin("one")
+    wire = desk.front.helper.place.wire
+    coming = asyncio.create_task(wire.connect())
+    await desk.close()
+    with pytest.raises(ServerLost):
+        await wire.connect()
+    await asyncio.gather(coming, return_exceptions=True)
+    await desk.until(lambda: not desk.tmux("list-clients"), message="no client is left")
 
 
 async def test_a_stopped_server_is_named_at_once_and_nothing_is_lost(desk):

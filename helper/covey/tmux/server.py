@@ -78,6 +78,7 @@ class Server:
         self._notify = notify
         self._control: Control | None = None
         self._connecting = asyncio.Lock()
+        self._left = False
         self.before: Callable[[], None] = lambda: None  # asked before each attach; raises where it must not be
 
     @property
@@ -95,7 +96,11 @@ class Server:
             if self._control is None or not self._control.alive:
                 await asyncio.to_thread(self.before)
                 await asyncio.to_thread(probe, self.socket)
-                self._control = await Control.attach(self._hub_client("-N"), self.env, self._notify)
+                control = await Control.attach(self._hub_client("-N"), self.env, self._notify)
+                if self._left:
+                    await control.close()
+                    raise ServerLost("this helper has left")
+                self._control = control
             return self._control
 
     def client(self, target: str = f"={HUB}", flags: str = FLAGS) -> list[str]:
@@ -138,6 +143,11 @@ class Server:
         return await (await self.connect()).send(line(*commands), deadline)
 
     async def close(self) -> None:
+        """Leave for good: what is still under way here finds no server any more."""
+        self._left = True
+        await self._drop()
+
+    async def _drop(self) -> None:
         if self._control is not None:
             await self._control.close()
             self._control = None
@@ -145,7 +155,7 @@ class Server:
     async def end(self) -> None:
         """End the hub, and with it a server that has nothing else. Only for the last one on the wire."""
         await self.send(("kill-session", "-t", f"={HUB}"))
-        await self.close()
+        await self._drop()
 
     def objects(self, loop: asyncio.AbstractEventLoop) -> libtmux.Server:
         """libtmux's object layer on this wire, for a worker thread: its ``cmd`` waits for ``loop``."""
