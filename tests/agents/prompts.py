@@ -3,7 +3,8 @@
 By hand, from the repository: ``python tests/agents/prompts.py AGENT [COUNT]`` (100 of them where nothing is said). The
 agent is found on PATH or in the directories that COVEY_AGENTS_BIN names; it gets a home and a key made up for it, and
 talks to a model on the loopback. Among ten prompts are two of many lines, two of 5 KB, one of 100 KB, one with emoji.
-What is longer than the agent takes by a paste goes as a file: then its model must have heard the file's text.
+What is longer than the agent takes by a paste goes as a file, which the agent gives to its model or names to it; where
+it reads none, it must be refused before a byte is typed.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from covey.prompt import size
+from covey.prompt import reads_files, size
 from covey.rehearsal import Failed, Stage, staged
 from desk import Desk
 from drawn import CATALOG
@@ -49,14 +50,19 @@ SHAPES = (
 MANY_LINES = ("a line of a long text, " * 8 + "\n") * 540
 
 
+# As it was; with something of the agent's own around it; too long for a paste, in three ways.
+RIGHT = ("equal", "framed", "given as a file", "named as a file", "refused")
+
+
 @dataclass(frozen=True)
 class Sent:
-    """One prompt, its receipt, the seconds that took, and whether it went as a file."""
+    """One prompt, its receipt and the seconds that took; whether it went as a file, or was too long to go at all."""
 
     text: str
     receipt: dict[str, Any]
     took: float
     as_file: bool = False
+    refusable: bool = False
 
 
 def text_of(number: int) -> str:
@@ -67,16 +73,16 @@ def text_of(number: int) -> str:
 
 
 def judge(sent: Sent, requests: list[Request]) -> str:
-    """``equal``; ``framed``, where the agent put something of its own around it; or what is wrong."""
-    word = sent.text[:5]
-    mark = sent.receipt["id"] if sent.as_file else word
+    """One of ``RIGHT``, or what is wrong."""
+    mark = sent.receipt["id"] if sent.as_file else sent.text[:5]
     heard = [each for each in requests if not each.results and any(mark in said for said in each.said)]
-    if sent.receipt["outcome"] != "submitted":
-        return f"{sent.receipt['outcome']}: {sent.receipt['reason']} ({len(heard)} requests)"
-    if len(heard) != 1:
-        return f"{len(heard)} requests"
+    outcome = sent.receipt["outcome"]
+    if outcome == "refused" and sent.refusable and not heard:
+        return "refused"
+    if outcome not in ("submitted", "held" if sent.as_file else "") or len(heard) != 1:
+        return f"{outcome}: {sent.receipt['reason']} ({len(heard)} requests)"
     if sent.as_file:
-        return "as a file" if sent.text in "\n".join(heard[0].said) else "a file that its model never saw"
+        return "given as a file" if sent.text in "\n".join(heard[0].said) else "named as a file"
     if sent.text in heard[0].said:
         return "equal"
     return "framed" if any(sent.text in said for said in heard[0].said) else difference(sent.text, heard[0].said)
@@ -95,21 +101,26 @@ async def prompts(stage: Stage, count: int) -> list[Sent]:
     began = time.monotonic()
     await stage.begin(text_of(0))
     done = [Sent(text_of(0), {"id": "", "outcome": "submitted", "reason": ""}, time.monotonic() - began)]
-    for number in range(1, count):
-        done.append(await prompt(stage, text_of(number)))
+    while len(done) < count and sum(judge(each, stage.model.requests) not in RIGHT for each in done) < ENOUGH:
+        done.append(await prompt(stage, text_of(len(done))))
         if done[-1].receipt["outcome"] != "submitted":
             print(f"{done[-1].receipt}\n{await screen(stage)}", flush=True)
-        await stage.state("idle", patience=PATIENCE)
-        if sum(each.receipt["outcome"] != "submitted" for each in done) >= ENOUGH:
-            break
+        await settle(stage)
     return done
 
 
+async def settle(stage: Stage) -> None:
+    """Wait until the agent is idle; whether it may read a file is answered with yes."""
+    while await stage.state("idle", "blocked", patience=PATIENCE) == "blocked":
+        await stage.call("answer", name=stage.name, choice="yes")
+
+
 async def prompt(stage: Stage, text: str) -> Sent:
-    as_file = size(text) > stage.profile.paste_limit
+    long = size(text) > stage.profile.paste_limit
+    as_file = long and reads_files(stage.profile)
     began = time.monotonic()
     receipt = await stage.call("send", name=stage.name, text=text, as_file=as_file, wait=PATIENCE)
-    return Sent(text, receipt, time.monotonic() - began, as_file)
+    return Sent(text, receipt, time.monotonic() - began, as_file, long and not as_file)
 
 
 async def screen(stage: Stage) -> str:
@@ -123,12 +134,12 @@ def table(agent: str, done: list[Sent], requests: list[Request]) -> tuple[str, b
     wrong = [
         f"  {each.text[:5]} {size(each.text)} bytes: {said}"
         for each, said in zip(done, verdicts, strict=True)
-        if said not in ("equal", "framed", "as a file")
+        if said not in RIGHT
     ]
     took = sorted(each.took for each in done[1:]) or [done[0].took]
-    kinds = Counter(said for said in verdicts if said in ("equal", "framed", "as a file"))
+    kinds = Counter(said for said in verdicts if said in RIGHT)
     ways = ", ".join(f"{count} {kind}" for kind, count in kinds.most_common())
-    came = f"{sum(kinds.values())} of {len(done)} came once and as they were sent ({ways})"
+    came = f"{sum(kinds.values())} of {len(done)} came once and whole ({ways})"
     rows = [f"{agent}: {came}; p50 {statistics.median(took):.2f} s, most {took[-1]:.2f} s", *wrong]
     return "\n".join(rows), not wrong
 
