@@ -42,6 +42,21 @@ async def test_N01_N08_N09_N11_any_line_is_a_name(desk, name):
     assert not list(desk.world.root.rglob("pwned"))
 
 
+async def test_N08_N09_names_that_look_like_targets_reach_their_own_session(desk):
+    names = ["1", "%0", "%1", "$1", "@0", "{last}", "!", "+1", "-1", "=hub", "hub", ":0.0"]
+    for number, name in enumerate(names):
+        await desk("open", name=name, cmd=["sh", "-c", f"echo I am {number}.; exec cat"], cwd="/")
+    for number, name in enumerate(names):
+        await desk.shows(name, f"I am {number}.")
+        assert (await desk("send", name=name, text=f"for {number} alone"))["outcome"] == "pasted"
+    for number, name in enumerate(names):
+        await desk.shows(name, f"for {number} alone")
+        assert (await desk.screen(name)).count(" alone") in (1, 2)  # typed, and said again by cat
+    for number, name in enumerate(names):
+        assert (await desk("kill", name=name))["survivors"] == []
+        assert {each["name"] for each in await desk("list")} == set(names[number + 1 :])
+
+
 @pytest.mark.parametrize("name", ["", "   ", "tab\tin", "two\nlines", "nul\0", "a" * 201, "abcdefg2"])
 async def test_N11_what_is_no_name_is_refused_before_tmux_hears_of_it(desk, name):
     with pytest.raises(Usage):

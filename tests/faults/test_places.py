@@ -179,6 +179,18 @@ def test_W03_in_a_tmux_of_ones_own_attach_shows_the_session_and_not_itself(world
         run([*COVEY, "kill", name])
 
 
+def test_W03_an_editor_in_a_session_attaches_to_others_but_not_to_that(world, run, start_nvim):
+    own = json.loads(run([*COVEY, "open", "own", "--agent", "standin", "--json"]).stdout)
+    run([*COVEY, "open", "other", "--agent", "standin"])
+    nvim = start_nvim(env={"COVEY_ID": own["id"], "TMUX": "/nonexistent,1,0", "TMUX_PANE": "%0"})
+    nvim.cmd("Covey attach own")
+    eventually(lambda: "own is the session that this runs in" in nvim.messages())
+    nvim.cmd("Covey attach other")
+    eventually(lambda: "❯ Type a prompt" in nvim.screen(), message=lambda: nvim.screen() + nvim.messages())
+    for name in ("own", "other"):
+        run([*COVEY, "kill", name])
+
+
 async def test_W01_each_start_gets_the_forwarding_of_who_starts_it(desk):
     dump = "import json, os, sys; json.dump(dict(os.environ), open(sys.argv[1], 'w')); sys.stdin.read()"
 
