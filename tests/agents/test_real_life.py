@@ -155,6 +155,8 @@ async def known(stage):
 async def asked(stage, text):
     """The request in which a newly started agent's model heard that."""
     await stage.agree_to_all()
-    request = await stage.say(text)
+    before = len(stage.model.requests)
+    receipt = await stage.call("send", name=stage.name, text=text, wait=PATIENCE)
+    request = await stage.heard(text, receipt, before, PATIENCE)
     await stage.state("idle", patience=PATIENCE)
     return request
