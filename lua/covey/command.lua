@@ -27,6 +27,7 @@ local M = {}
 
 local CHOICES = { "yes", "no" }
 local SENDING = { raw = true, force = true, file = true, when = { "now", "idle", "ask" } }
+local STATES = { "blocked", "exited", "idle", "lost", "starting", "unknown", "working" }
 
 local recipe = require("covey.recipe")
 local telling, named = recipe.telling, recipe.named
@@ -73,7 +74,14 @@ M.verbs = {
   run = recipe.starting("start an agent for one task", "run"),
   rename = recipe.with_last("give a session another name", "rename", "new", "free"),
   list = recipe.bare("the sessions", "list"),
-  board = recipe.bare("the fleet in a buffer", "board"),
+  board = {
+    desc = "the fleet in a buffer",
+    args = { STATES, "free", "free" },
+    run = function(context)
+      local wanted = table.concat(context.words.list, " ")
+      covey().board({ filter = wanted ~= "" and wanted or nil })
+    end,
+  },
   pick = recipe.bare("choose a session and attach to it", "pick"),
   preview = named("watch a session", "preview"),
   attach = {

@@ -416,6 +416,7 @@ COMPLETIONS = [
     ("Covey open name=x n", []),
     ("Covey attach style=v", ["style=vsplit"]),
     ("Covey answer amber y", ["yes"]),
+    ("Covey board bl", ["blocked"]),
     ("Covey nonsense x", []),
     ("Covey list ", []),
 ]
@@ -445,9 +446,11 @@ def test_completion_before_the_helper_is_up_warms_it(wire):
 
 
 def test_without_a_verb_the_board_opens(wire):
-    wire.nvim.lua("package.loaded['covey.ui.board'] = { open = function() _G.opened = true end }")
+    wire.nvim.lua("package.loaded['covey.ui.board'] = { open = function(opts) _G.opened = opts end }")
     wire.nvim.cmd("Covey")
-    assert wire.nvim.lua("return _G.opened")
+    assert wire.nvim.lua("return vim.tbl_isempty(_G.opened)")
+    wire.nvim.cmd("Covey board blocked claude")
+    assert wire.nvim.lua("return _G.opened") == {"filter": "blocked claude"}
 
 
 def test_windows_are_opened_with_the_session(amber):
