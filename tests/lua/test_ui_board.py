@@ -287,7 +287,7 @@ def test_help_lists_every_key(stage: Stage, nvim: Editor) -> None:
     text = "\n".join(nvim.lua("return vim.api.nvim_buf_get_lines(0, 0, -1, false)"))
     chosen = nvim.lua("return require('covey.config').get().keys.board")
     assert all(f" {key} " in text for key in chosen.values())
-    assert all(mark in text for mark in ("+2  prompts", "K  kept", "S  settled", "m   muted"))
+    assert all(mark in text for mark in ("2 prompts wait", "K kept", "S settled", "m muted"))
 
 
 def test_opened_twice_is_one_board(stage: Stage, nvim: Editor) -> None:

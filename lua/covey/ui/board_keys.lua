@@ -118,9 +118,8 @@ local LEAVING = {
 
 --- What the marks of a row mean.
 local MARKS = {
+  " +2      2 prompts wait, K kept, S settled, m muted",
   "",
-  " +2  prompts that wait    K  kept: no sweep ends it",
-  " m   muted                S  settled: a sweep may end it",
 }
 
 local function with(hands, use)

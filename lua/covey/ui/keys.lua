@@ -21,7 +21,7 @@ end
 --- The keys a person chose for a window, and the one that shows them; one switched off with `false` is left out.
 ---@param section string
 ---@param keys covey.Key[]
----@param notes string[]? what else is said below the keys
+---@param notes string[]? what is said above the keys
 ---@return covey.Key[]
 function M.chosen(section, keys, notes)
   local choice = require("covey.config").get().keys[section] or {}
@@ -59,9 +59,9 @@ end
 --- Show what the keys of a window do; `q`, `<Esc>` or `g?` closes it.
 ---@param title string
 ---@param keys covey.Key[]
----@param notes string[]? what else is said below them
+---@param notes string[]? what is said above them
 function M.help(title, keys, notes)
-  require("covey.ui.sheet").open(title, vim.list_extend(M.lines(keys), notes or {}))
+  require("covey.ui.sheet").open(title, vim.list_extend(vim.list_slice(notes or {}), M.lines(keys)))
 end
 
 return M
