@@ -36,9 +36,12 @@ end
 ---@param held string? id of a session that stays where it was although it is being looked at
 ---@return covey.Session[]
 function M.sorted(sessions, held)
-  local result = vim.list_slice(sessions)
+  local result, ranks = vim.list_slice(sessions), {}
+  for _, session in ipairs(sessions) do
+    ranks[session] = rank(session, M.unseen(session) or session.id == held)
+  end
   table.sort(result, function(a, b)
-    local left, right = rank(a, M.unseen(a) or a.id == held), rank(b, M.unseen(b) or b.id == held)
+    local left, right = ranks[a], ranks[b]
     if left == right then
       return a.name == b.name and a.id < b.id or a.name < b.name
     end
