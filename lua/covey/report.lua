@@ -157,7 +157,7 @@ local function explained(verdict)
   return vim.list_extend(lines, vim.split(verdict.excerpt or "", "\n"))
 end
 
---- What happened to a session and what was sent to it, one event a line.
+--- What happened to a session and what was sent to it, one event a line, as the helper words it.
 ---@return string[]
 local function story(entries)
   local rows = vim.tbl_map(function(entry)
