@@ -45,22 +45,6 @@ local function place(view)
   end
 end
 
---- Call `place` after Neovim put painted text into the buffer.
-local function place_after_redraw(view)
-  local due = false
-  vim.api.nvim_buf_attach(view.canvas.buf, false, {
-    on_lines = function()
-      if not due then
-        due = true
-        vim.schedule(function()
-          due = false
-          place(view)
-        end)
-      end
-    end,
-  })
-end
-
 --- Show a new buffer in the view's window; what was there goes.
 ---@param view covey.View
 local function clear(view)
@@ -76,7 +60,9 @@ end
 local function renew(view, cols, rows)
   clear(view)
   view.canvas = canvas.new(view.float.win, cols, rows)
-  place_after_redraw(view)
+  require("covey.ui.follow").changes(view.canvas.buf, function() -- Neovim puts painted text into it a moment later
+    place(view)
+  end)
 end
 
 local function seen(view)
