@@ -172,6 +172,8 @@ def _selftest(value: Json) -> str:
 
 
 def _stats(value: Json) -> str:
+    if not value:
+        return "no agent runs"
     rows = [["SESSION", "CPU s", "MEMORY MiB", "PROCESSES"]]
     rows += [[v["name"], f"{v['cpu']:.1f}", f"{v['rss'] / 2**20:.0f}", str(v["count"])] for v in value.values()]
     return table(rows)
