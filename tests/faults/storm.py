@@ -25,7 +25,7 @@ from world import World
 
 NEVER_TYPED = frozenset({"refused", "cancelled", "dropped", "undelivered", "failed", "queued", "held"})
 PATIENCE = 240.0  # seconds for the last receipt
-OPENING = 6  # sessions opened at a time
+OPENING = 2  # sessions opened at a time: on a busy machine more would wait too long for the fleet
 LOOK = 0.1  # seconds between looks for a dialog to answer
 
 
