@@ -218,8 +218,6 @@ class Courier:
 
     async def _begin(self, ticket: Ticket) -> str:
         """Commit that typing starts; answers the text as it is to be typed, for it may have been edited."""
-        if ticket.outcome == "held":
-            await asyncio.to_thread(self._outbox.release, ticket.row)
         return (await asyncio.to_thread(self._outbox.typing, ticket.row)).text
 
     # What became of it

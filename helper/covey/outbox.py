@@ -1,7 +1,7 @@
 """Tickets and receipts over the store: what was asked of a session, in which order, and what became of it.
 
 A ticket's row id is its place in the line, given by the commit that takes it in. Until somebody begins to type it a
-ticket can be edited, held, released and cancelled; from then on its outcome is settled once, and a settled ticket
+ticket can be edited, held and cancelled; from then on its outcome is settled once, and a settled ticket
 never changes again, whoever comes late.
 """
 
@@ -113,12 +113,14 @@ class Outbox(Ledger):
     def typing(self, row: int) -> Ticket:
         """Commit that the first byte is about to be typed, and give the ticket as it is to be typed.
 
-        A crash after this call can only mean ``unconfirmed``. Raises ``Refused`` where the act is not to be typed
-        any more: it was cancelled, held, dropped or settled meanwhile, or somebody is typing it.
+        It ends a hold, whoever else had it held in this very moment. A crash after this call can only mean
+        ``unconfirmed``. Raises ``Refused`` where the act is not to be typed any more: it was cancelled, dropped or
+        settled meanwhile, or somebody is typing it.
         """
         with self.store.transaction() as db:
             done = db.execute(
-                "UPDATE tickets SET typer = ?, reason = ? WHERE row = ? AND outcome = 'queued' AND typer IS NULL",
+                "UPDATE tickets SET outcome = 'queued', typer = ?, reason = ?"
+                " WHERE row = ? AND outcome IN ('queued', 'held') AND typer IS NULL",
                 (json.dumps(self.me.to_json()), TYPING, row),
             ).rowcount
             found = _by_row(db, row)
@@ -165,9 +167,14 @@ class Outbox(Ledger):
 
     def hold(self, row: int, reason: str) -> Receipt:
         """Let a send wait for a reason to end. One that is being typed or settled stays as it is."""
-        with self.store.transaction():
-            now_is = self._set(row, "held", reason)
-            return self._log(now_is) if (now_is.outcome, now_is.reason) == ("held", reason) else now_is
+        with self.store.transaction() as db:
+            done = db.execute(
+                "UPDATE tickets SET outcome = 'held', reason = ?"
+                " WHERE row = ? AND outcome IN ('queued', 'held') AND typer IS NULL",
+                (reason, row),
+            ).rowcount
+            held = receipt(_by_row(db, row))
+            return self._log(held) if done else held
 
     def hold_behind(self, session: str, reason: str) -> list[Receipt]:
         """Let all that is queued wait, as ``hold`` does; give the receipts of those that were not held before."""
@@ -178,19 +185,6 @@ class Outbox(Ledger):
                 (reason, session),
             ).fetchall()
         return [receipt(row) for row in sorted(waiting, key=lambda row: int(row["row"]))]
-
-    def release(self, row: int) -> Receipt:
-        """End a hold; the send has its old place in the line."""
-        return self._set(row, "queued", "")
-
-    def _set(self, row: int, outcome: Outcome, reason: str) -> Receipt:
-        with self.store.transaction() as db:
-            db.execute(
-                "UPDATE tickets SET outcome = ?, reason = ?"
-                " WHERE row = ? AND outcome IN ('queued', 'held') AND typer IS NULL",
-                (outcome, reason, row),
-            )
-            return receipt(_by_row(db, row))
 
     # For whole sessions
 

@@ -44,7 +44,7 @@ VICTIMS = ("helper", "helper", "tmux", "agent")
 PATIENCE = 3.0  # seconds the sending process waits for a receipt
 SETTLED = 40.0  # seconds until all that can be delivered is
 STEPS = {
-    Outbox: ("put", "head", "typing", "release", "settle", "hold", "hold_behind"),
+    Outbox: ("put", "head", "typing", "settle", "hold", "hold_behind"),
     Files: ("stage", "remove"),
     panes: ("paste", "keys", "see", "look_at", "raise_fence"),
     Control: ("_enqueue",),

@@ -135,7 +135,6 @@ def test_a_held_send_keeps_its_place_and_nothing_passes_it(outbox):
     assert outbox.hold_behind("s", "behind it") == []
     assert outbox.head("s").act == "a"
     for wanted in "abc":
-        assert outbox.release(outbox.head("s").row).outcome == "queued"
         assert outbox.typing(outbox.head("s").row).act == wanted
         outbox.settle(outbox.head("s").row, "submitted")
 
@@ -151,7 +150,7 @@ def test_what_was_typed_can_be_set_down_and_gone_on_with_by_another(outbox):
     for call in (lambda: outbox.cancel("a"), lambda: outbox.edit("a", "x"), lambda: outbox.typing(1)):
         with pytest.raises(Refused):
             call()
-    assert outbox.hold(1, "why").reason == outbox.release(1).reason == "a dialog"
+    assert outbox.hold(1, "why").reason == "a dialog"
     other = Outbox(outbox.store, EDITOR)
     assert other.resume(1).outcome == "queued"
     assert outbox.ticket("a").typer == EDITOR
@@ -199,7 +198,7 @@ def test_what_is_being_typed_cannot_be_taken_back(outbox):
     for call in (lambda: outbox.cancel("a"), lambda: outbox.edit("a", "x"), lambda: outbox.typing(1)):
         with pytest.raises(Refused, match="being typed"):
             call()
-    for receipt in (outbox.hold(1, "why"), outbox.release(1), outbox.receipt("a")):
+    for receipt in (outbox.hold(1, "why"), outbox.receipt("a")):
         assert (receipt.outcome, receipt.reason) == ("queued", "being typed")
     assert outbox.drop_older("s", 9) == []
     assert outbox.settle(1, "submitted", "").outcome == "submitted"
@@ -215,11 +214,18 @@ def test_a_cancelled_act_is_not_typed(outbox):
     assert turn(outbox, "s") is None
 
 
-def test_a_held_act_is_edited_and_cancelled_and_not_typed(outbox):
+def test_who_holds_the_lane_types_what_another_holds_in_that_moment(outbox):
+    put(outbox, "a")
+    ticket = turn(outbox, "s")
+    other = Outbox(outbox.store, EDITOR)
+    assert other.hold_behind("s", "the lane is busy")[0].outcome == "held"
+    assert outbox.typing(ticket.row).outcome == "queued"
+    assert outbox.ticket("a").typer == ME
+
+
+def test_a_held_act_is_edited_and_cancelled(outbox):
     put(outbox, "a")
     outbox.hold(1, "starting")
-    with pytest.raises(Refused, match="held"):
-        outbox.typing(1)
     outbox.edit("a", "new")
     assert outbox.pending("s")[0].text == "new"
     assert outbox.cancel("a").outcome == "cancelled"
@@ -232,7 +238,7 @@ def test_the_first_outcome_stays(outbox, outcome):
     assert (first.outcome, first.reason) == (outcome, "why")
     for other in FINAL:
         assert outbox.settle(1, other, "late") == first
-    assert outbox.hold(1, "late") == outbox.release(1) == outbox.receipt("a") == first
+    assert outbox.hold(1, "late") == outbox.receipt("a") == first
     assert outbox.put_back(1) == outbox.set_down(1, "late", {}) == outbox.resume(1) == first
     assert outbox.pending("s") == []
     assert outbox.counts() == {}
@@ -364,13 +370,12 @@ class Line(RuleBasedStateMachine):
             act["outcome"] = outcome
         assert self.outbox.settle(act["row"], outcome).outcome == act["outcome"]
 
-    @rule(data=st.data(), outcome=st.sampled_from(["held", "queued"]))
-    def hold_or_release(self, data, outcome):
+    @rule(data=st.data())
+    def hold(self, data):
         act = self.pick(data)
         if self.free(act):
-            act["outcome"] = outcome
-        call = self.outbox.hold(act["row"], "why") if outcome == "held" else self.outbox.release(act["row"])
-        assert call.outcome == act["outcome"]
+            act["outcome"] = "held"
+        assert self.outbox.hold(act["row"], "why").outcome == act["outcome"]
 
     @rule(data=st.data())
     def cancel(self, data):
