@@ -54,8 +54,9 @@ async def write_by_command(writer: str, prompts: int, sessions: int) -> list[dic
     """One ``covey send`` a prompt, each after the one before."""
     receipts = []
     for number, name in plan(prompts, sessions):
-        argv = ["-m", "covey.cli", "send", name, text_of(writer, number), "--json"]
-        run = await asyncio.create_subprocess_exec(sys.executable, *argv, stdout=asyncio.subprocess.PIPE)
+        words = ["send", name, text_of(writer, number), "--wait", "submitted", "--timeout", str(PATIENCE), "--json"]
+        argv = [sys.executable, "-m", "covey.cli", *words]
+        run = await asyncio.create_subprocess_exec(*argv, stdout=asyncio.subprocess.PIPE)
         said, _ = await run.communicate()
         receipts.append(json.loads(said) | {"text": text_of(writer, number), "name": name})
     return receipts
