@@ -175,6 +175,8 @@ async def queue(helper: Helper, name: str) -> list[Json]:
 
 async def edit(helper: Helper, act: str, text: str | None = None, when: str | None = None) -> Json:
     """Replace the text of a prompt that nobody has begun to type, by the same rules as ``send``, or when it goes."""
+    if text is None and when is None:
+        raise Usage("there is nothing to change", "give a text, or when it goes: now, idle")
     known = await asyncio.to_thread(helper.outbox.ticket, act)
     view = await addressed(helper, known.session)
     if text is not None:

@@ -74,6 +74,8 @@ async def test_other_words_are_a_mistake(desk):
     receipt = await desk("send", name="one", text="mine", when="ask")
     with pytest.raises(Usage):
         await desk("edit", act=receipt["id"], when="later")
+    with pytest.raises(Usage, match="nothing to change"):
+        await desk("edit", act=receipt["id"])
     with pytest.raises(Usage):
         await desk("send", name="one", text="mine", when="later")
 
