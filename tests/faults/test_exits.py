@@ -138,22 +138,6 @@ async def test_an_interrupt_stops_the_work(desk):
     assert (await desk("wait", act=(await waiting)["id"]))["outcome"] == "submitted"
 
 
-async def test_U03_a_respawn_resumes_a_conversation_that_exists_and_no_other(desk):
-    await desk("open", name="one", agent="standin")
-    await desk.state("one", "idle")
-    first = await desk("get", name="one")
-    await desk("respawn", name="one", force=True)
-    session = await desk.state("one", "idle", "exited")
-    assert session["state"] == "idle", "with nothing said there is nothing to resume"
-    assert session["conversation"] != first["conversation"]
-    await desk("send", name="one", text="remember me")
-    again = await desk("respawn", name="one", force=True)
-    assert again["conversation"] == session["conversation"]
-    await desk.shows("one", f"Resumed {session['conversation']}, 1 prompts")
-    fresh = await desk("respawn", name="one", force=True, fresh=True)
-    assert fresh["conversation"] != session["conversation"]
-
-
 async def test_R08_an_agent_that_fails_is_started_again_in_place(desk):
     first = await desk("open", name="one", cmd=["false"], restart="on_failure")
     exits = await desk.until(lambda: [e["data"] for e in desk.events if e["event"] == "Exited"][2:], timeout=30)
@@ -212,18 +196,6 @@ async def test_the_log_tells_what_was_sent_and_how_it_ended(desk):
     await desk("delete", name="one")
     assert "second line" not in str(await desk("list"))
     assert desk.front.helper.store.rows("SELECT * FROM tickets") == []
-
-
-async def test_a_reset_forgets_the_conversation(desk):
-    await desk("open", name="one", agent="standin")
-    await desk.state("one", "idle")
-    await desk("send", name="one", text="remember me")
-    before = await desk("get", name="one")
-    after = await desk("reset", name="one")
-    assert (after["id"], after["epoch"]) == (before["id"], 2)
-    assert after["conversation"] != before["conversation"]
-    await desk.state("one", "idle")
-    assert "Resumed" not in await desk.screen("one")
 
 
 async def test_a_kill_tells_of_no_exit(desk):

@@ -71,6 +71,48 @@ async def test_R09_a_kill_leaves_nothing_and_hurts_nobody(desk, brood, script):
     assert not set(kids) & {each.pid for each in brood.living()}
 
 
+async def test_R04_a_zombie_that_nobody_waits_for_is_dead(desk, brood):
+    session, kids = await tree(desk, brood, "one", TREES["zombies"])
+    table = desk.front.helper.place.processes.snapshot()
+    assert [table.get(kid).state for kid in kids] == ["Z"] * len(kids)
+    os.kill(session["pid"], signal.SIGSTOP)
+    killed = await desk("kill", name="one")
+    assert (killed["survivors"], killed["left"], killed["ended"]) == ([], [], [session["pid"]])
+
+
+async def test_R09_an_idle_agent_that_hears_neither_HUP_nor_TERM_is_ended_within_its_grace(desk, brood):
+    """As gemini does while it waits for a prompt."""
+    session, _ = await tree(desk, brood, "one", "deaf()\nkids = []")
+    assert (await desk("kill", name="one"))["ended"] == [session["pid"]]
+    assert brood.living() == []
+
+
+NODE = """
+launcher = os.getpid()
+worker = child(before=lambda: (os.setpgid(0, 0), deaf()))
+shell = child(before=lambda: (os.setsid(), child(before=deaf), child()))
+kids = [worker, shell]
+"""
+
+
+async def test_R09_a_launcher_with_groups_and_shells_of_its_own_is_ended_whole(desk, brood):
+    """As agents on node are: the launcher, a worker in a group of its own, shells in sessions of theirs."""
+    session, kids = await tree(desk, brood, "one", NODE)
+    assert {session["pid"], *kids} <= set((await desk("kill", name="one"))["ended"])
+    assert brood.living() == []
+
+
+async def test_R09_codex_is_started_without_its_daemon_and_a_server_below_it_ends_with_it(desk, brood):
+    """A server that it starts all the same, two forks away in a session of its own, has our mark."""
+    assert "--no-daemon" in desk.front.helper.catalog.get("codex").argv
+    session, kids = await tree(desk, brood, "one", "kids = [daemon(lambda: (os.setsid(), deaf()))]")
+    os.kill(session["pid"], signal.SIGKILL)
+    await desk.state("one", "exited")
+    assert set(kids) <= pids(brood.living())
+    assert set(kids) <= set((await desk("kill", name="one"))["ended"])
+    assert brood.living() == []
+
+
 UNMARKED = """
 quiet = dict(stdin=-3, stdout=-3, stderr=-3)
 argv = ['env', '-u', 'COVEY_ID', sys.executable, '-S', '-c', 'import time; time.sleep(600)']

@@ -72,7 +72,7 @@ def assert_swept(world):
 
 
 @pytest.mark.parametrize("command", ["qa", "qall!", "wqa", "q", "x", "cq", "normal! ZZ", "normal! ZQ"])
-def test_leaving_by_command(editor, world, command):
+def test_R06_leaving_by_command(editor, world, command):
     began = time.monotonic()
     editor.quit(command)
     took = time.monotonic() - began
@@ -81,7 +81,7 @@ def test_leaving_by_command(editor, world, command):
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGKILL], ids=lambda n: n.name)
-def test_leaving_by_signal(editor, world, number):
+def test_R06_R07_leaving_by_signal(editor, world, number):
     os.kill(editor.pid, number)
     editor.process.wait(10)
     assert_swept(world)

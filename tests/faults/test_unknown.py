@@ -1,0 +1,77 @@
+"""R02, S07: what tmux did not say is not known, and whoever ends a server that is not ours ends nothing of ours."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import pytest
+
+from covey import process
+from desk import Desk
+
+WRAPPERS = {
+    "hangs": "exec sleep 600",
+    "is out of resources": "echo 'fork failed: Resource temporarily unavailable' >&2; exit 1",
+    "is missing": None,
+}
+
+
+@pytest.mark.timeout(120)
+@pytest.mark.parametrize("script", WRAPPERS.values(), ids=WRAPPERS.keys())
+async def test_R02_a_tmux_that_fails_while_an_editor_leaves_ends_nothing(world, monkeypatch, script):
+    monkeypatch.setattr("covey.tmux.control.DEADLINE", 1.0)
+    desk = await Desk(world, os.getpid()).start()
+    lives = await desk("open", name="lives", cmd=["sleep", "1000"], on_exit="reap")
+    await desk("open", name="over", cmd=["false"])
+    await desk.state("over", "exited")
+    wire, real = desk.front.helper.place.wire, desk.front.helper.place.wire.binary
+    wire.binary = str(world.tmp / "tmux")
+    if script:
+        (world.tmp / "tmux").write_text(f"#!/bin/sh\n{script}\n")
+        (world.tmp / "tmux").chmod(0o700)
+    await wire.close()
+    await desk.front.bye({})
+    assert process.identify(lives["pid"])
+    assert {each["state"] for each in await desk("list")} == {"unknown"}
+    assert [record.ended_at for record in desk.front.helper.store.sessions(live=False)] == ["", ""]
+    wire.binary = real
+    assert {each["name"]: each["state"] for each in await desk("list")}["over"] == "exited"
+    assert (await desk("get", name="lives"))["pid"] == lives["pid"]
+    await desk.close()
+
+
+async def test_S07_an_agent_that_kills_the_persons_server_does_not_end_ours(desk, terminal):
+    terminal.start(["cat"])
+    done = desk.world.tmp / "done"
+    script = f"tmux kill-server; tmux -S {terminal.socket} kill-server; touch {done}; sleep 1000"
+    await desk("open", name="one", cmd=["sh", "-c", script])
+    await desk("open", name="two", cmd=["sleep", "1000"])
+    await desk.until(done.exists)
+    sessions = await desk("list")
+    assert [each["state"] in ("idle", "unknown", "working") and "stale" not in each["flags"] for each in sessions] == [
+        True,
+        True,
+    ]
+
+
+async def test_S07_an_agent_that_kills_our_server_leaves_sessions_that_are_offered_again(desk):
+    script = f"test -e {desk.world.tmp}/again || {{ touch {desk.world.tmp}/again; tmux -S {desk.socket} kill-server; }}"
+    await desk("open", name="two", cmd=[sys.executable, "-S", "-c", "import time; time.sleep(1000)"])
+    await desk("open", name="one", cmd=["sh", "-c", f"{script}; sleep 1000"])
+    assert await desk.state("two", "lost")
+    assert {each["name"] for each in await desk("restore")} == {"one", "two"}
+    back = await desk("restore", yes=True)
+    assert [each["epoch"] for each in back] == [2, 2]
+
+
+async def test_R05_thirty_agents_that_ended_well_are_gone_when_their_editor_leaves(world):
+    desk = await Desk(world, os.getpid()).start()
+    for number in range(30):
+        await desk("open", name=f"s{number}", cmd=["true"])
+    await desk("open", name="failed", cmd=["sh", "-c", "echo why; exit 3"], on_exit="keep")
+    await desk.until(lambda: all(view.state == "exited" for view in desk.front.helper.fleet.views.values()))
+    await desk.front.bye({})
+    (left,) = await desk("list")
+    assert (left["name"], left["exit"]["code"], left["last_line"]) == ("failed", 3, "why")
+    await desk.close()
