@@ -1,10 +1,11 @@
 """How text becomes a submitted prompt: look, paste, see, Enter, verify.
 
 The words of a prompt are never looked for on the screen, as agents collapse long pastes: what counts is that the
-composer, read by structure, went from empty to not empty after our paste (*seen*), and that it emptied or the agent
-went to work after our Enter (*left*). Nothing is pasted twice; Enter is pressed again only while the composer holds
-what we pasted, the later, the longer that took to show: a second Enter takes what agents suggest in an empty one. Each
-look is the pane and its screen of one moment: a fence, an exit or a shell where the agent was ends a delivery.
+composer, read by structure, went from empty to not empty after our paste (*seen*), and that after our Enter it emptied,
+or held our draft no more while the agent went to work (*left*). Nothing is pasted twice; Enter is pressed again only
+while the composer holds what we pasted, the later, the longer that took to show: a second Enter takes what agents
+suggest in an empty one. Each look is the pane and its screen of one moment: a fence, an exit or a shell where the agent
+was ends a delivery.
 """
 
 from __future__ import annotations
@@ -240,8 +241,13 @@ class Delivery:
         return True if self._is_out(look) else None
 
     def _is_out(self, look: Look) -> bool:
-        """Whether it shows that an Enter was taken: the composer is empty, or work began."""
-        return look.composer == "" or (not self._busy and self.verdict(look.pane, look.screen).state == "working")
+        """Whether it shows that an Enter was taken: the composer is empty, or has our draft no more and work began.
+
+        Work that shows beside the draft may be of an earlier turn, with the Enter lost on it.
+        """
+        if look.composer == "" or (self.draft and look.composer and is_same(look.composer, self.draft.shown or "")):
+            return look.composer == ""
+        return not self._busy and self.verdict(look.pane, look.screen).state == "working"
 
     # Looking
 
