@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -51,6 +52,7 @@ def world(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> It
             monkeypatch.delenv(name)
     for name, value in here.env.items():
         monkeypatch.setenv(name, value)
+    monkeypatch.setattr(tempfile, "tempdir", None)  # it remembers where it made its first file
     yield here
     if request.node.stash.get(FAILED, False):
         print(here.logs())

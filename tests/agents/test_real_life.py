@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import sys
-from contextlib import asynccontextmanager
 from pathlib import Path
 
 import psutil
 import pytest
 
 from brood import Brood
+from covey.errors import NotFound
 from covey.rehearsal import staged
 from drawn import CATALOG
 from world import is_alive
@@ -37,14 +38,18 @@ def brood():
     family.clear()
 
 
-@asynccontextmanager
+@contextlib.asynccontextmanager
 async def on_stage(agent, desk, path, prompt):
     """The agent, idle after that prompt; and a way to see which processes were started in its home."""
     async with staged(agent, desk, CATALOG.get(agent), path) as stage:
         home = Path(stage.caller["HOME"])
         with_a_tool_server(agent, home)
-        await stage.begin(prompt)
-        yield stage, lambda: [one for one in psutil.process_iter() if lives_in(one, home)]
+        try:
+            await stage.begin(prompt)
+            yield stage, lambda: [one for one in psutil.process_iter() if lives_in(one, home)]
+        finally:
+            with contextlib.suppress(NotFound):
+                await desk("kill", name=agent)
 
 
 def with_a_tool_server(agent, home):
