@@ -3,6 +3,14 @@ local words = require("covey.words")
 
 local M = {}
 
+--- Names as they are written, each worked out once: a key press has to go through all of them.
+local quoted = setmetatable({}, {
+  __index = function(known, name)
+    known[name] = words.quote(name)
+    return known[name]
+  end,
+})
+
 local function session_names()
   local fleet = require("covey.fleet")
   if not fleet.connected() then
@@ -18,7 +26,9 @@ local function values(kind, lead)
   if type(kind) == "table" then
     return kind
   elseif kind == "session" then
-    return vim.tbl_map(words.quote, session_names())
+    return vim.tbl_map(function(name)
+      return quoted[name]
+    end, session_names())
   elseif kind == "act" then
     return require("covey.receipts").waiting()
   elseif kind == "waiting" then

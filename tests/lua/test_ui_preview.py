@@ -31,6 +31,15 @@ def test_a_frame_is_shown_and_the_next_replaces_it(stage: Stage) -> None:
     stage.shows(["short"])
 
 
+def test_the_first_frame_is_painted_into_the_buffer_that_is_there(stage: Stage, nvim: Editor) -> None:
+    nvim.cmd("let g:dressed = 0 | autocmd FileType covey-preview let g:dressed += 1")
+    view = stage.preview(FIX)
+    assert nvim.lua("return vim.b[view.float.buf].covey_session") == FIX["id"]
+    stage.frame(view, NUMBERED)
+    stage.shows(NUMBERED)
+    assert nvim.eval("g:dressed") == 1
+
+
 def test_dead_pane_keeps_its_screen_and_says_how_it_ended(stage: Stage, nvim: Editor) -> None:
     view = stage.preview(FIX)
     stage.frame(view, ["last words"], dead=True, exit={"code": 3})

@@ -45,6 +45,11 @@ local function place(view)
   end
 end
 
+local function dress(view)
+  vim.b[view.float.buf].covey_session = view.session.id
+  viewport.read_only(view.float)
+end
+
 --- Show a new buffer in the view's window; what was there goes.
 ---@param view covey.View
 local function clear(view)
@@ -53,12 +58,15 @@ local function clear(view)
   end
   view.canvas, view.painted, view.placed, view.reading = nil, nil, nil, false
   view.float:show(vim.api.nvim_create_buf(false, true))
-  vim.b[view.float.buf].covey_session = view.session.id
-  viewport.read_only(view.float)
+  dress(view)
 end
 
+--- Make a canvas of this size: in the buffer that is there if nothing was painted into it, for to give a buffer its
+--- filetype takes Neovim longer than all the rest.
 local function renew(view, cols, rows)
-  clear(view)
+  if view.canvas then
+    clear(view)
+  end
   view.canvas = canvas.new(view.float.win, cols, rows)
   require("covey.ui.follow").changes(view.canvas.buf, function() -- Neovim puts painted text into it a moment later
     place(view)
@@ -221,7 +229,7 @@ local function show(view, opts)
     return dock.leave(view)
   end
   view.float = float
-  viewport.read_only(view.float)
+  dress(view)
   vim.api.nvim_create_autocmd("TabEnter", {
     group = float.group,
     callback = function()
