@@ -110,7 +110,7 @@ class Helper:
     async def _finished(self, session: str) -> None:
         if await asyncio.to_thread(self.outbox.spoken, session):
             await self.keeper.change(session, settled=True)
-            await self.note(session, "settled", {"reason": "its agent has finished", "by": ""})
+            await self.note(session, "settled", {"reason": "its agent has finished", "by": {}})
 
     def _errand(self, work: Coroutine[Any, Any, Any]) -> None:
         """Something to be done soon, by itself; a failure is for the log."""
@@ -285,9 +285,9 @@ class Helper:
         await asyncio.to_thread(self.store.close)
 
 
-def _caller(owner: Identity | None) -> str:
+def _caller(owner: Identity | None) -> Json:
     """Who speaks through this helper: an editor, an agent that runs in a session itself, or a person in a shell."""
-    if owner:
-        return f"editor {owner.pid}"
     inside = os.environ.get(process.MARK)
-    return f"session {inside}" if inside else "shell"
+    if owner:
+        return {"who": "editor", "pid": owner.pid}
+    return {"who": f"session {inside}" if inside else "shell", "pid": os.getppid()}

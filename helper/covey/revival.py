@@ -43,7 +43,7 @@ class Revival:
         await asyncio.sleep(delay)
         try:
             new = await self.keeper.respawn(view.id, os.environ, fresh=False, force=False, from_epoch=view.epoch)
-            await asyncio.to_thread(self.store.log, view.id, "restarted", {"epoch": [view.epoch, new.epoch], "by": ""})
+            await asyncio.to_thread(self.store.log, view.id, "restarted", {"epoch": [view.epoch, new.epoch], "by": {}})
         except CoveyError as error:
             message = f"{view.name} could not be started again: {error.message}"
             self.emit("Notice", view.id, {"level": "error", "message": message})

@@ -52,7 +52,7 @@ class Store:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.by = ""  # in whose name the log is written
+        self.by: Json = {}  # in whose name the log is written
         self._lock = threading.RLock()
         self._connection: sqlite3.Connection | None = None
         self._inode: tuple[int, int] | None = None

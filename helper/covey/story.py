@@ -73,8 +73,11 @@ def words(kind: str, data: Json) -> str:
         said = WORDS[kind](data)
     except (KeyError, TypeError, IndexError):
         said = json.dumps(facts, ensure_ascii=False) if facts else ""
-    by = f"by {data['by']}" if data.get("by") and kind not in SEEN else ""
-    return ", ".join(filter(None, (said, by)))
+    return ", ".join(filter(None, (said, "" if kind in SEEN else _by(data.get("by") or {}))))
+
+
+def _by(caller: Json) -> str:
+    return f"by {caller['who']} {caller['pid']}" if caller else ""
 
 
 def _exited(data: Json) -> str:
@@ -87,6 +90,14 @@ def _sent(data: Json) -> str:
     why = f" ({data['reason']})" if data["reason"] else ""
     first = data["text"].split("\n", 1)[0]
     return f"{data['outcome']}{why} {first[:FIRST_WORDS]!r}{' …' if data['text'] != first[:FIRST_WORDS] else ''}"
+
+
+def _refused(data: Json) -> str:
+    return f"{data['reason']}: {(data.get('text') or data.get('choice') or '')[:FIRST_WORDS]!r}"
+
+
+def _reason(data: Json) -> str:
+    return str(data["reason"])
 
 
 def _ended(data: Json) -> str:
@@ -115,14 +126,10 @@ WORDS: dict[str, Callable[[Json], str]] = {
     "reset": _started,
     "exited": _exited,
     "lost": lambda _data: "with its tmux server",
+    "reaped": _reason,
     "answered": lambda data: f"{data['question']!r} with {data['chosen']!r}",
     "interrupted": lambda _data: "",
-    "refused": _reason,
-    "held": _reason,
-    "cancelled": _reason,
-    "dropped": _reason,
-    "undelivered": _reason,
-    "unconfirmed": _reason,
-    "reaped": _reason,
+    "refused": _refused,
+    **dict.fromkeys(("held", "cancelled", "dropped", "undelivered", "unconfirmed"), _reason),
     "ended": _ended,
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
 import subprocess
 import sys
@@ -255,8 +256,8 @@ def test_the_log_is_in_words_and_local_time(covey):
     (opened, _, sent) = covey("log", "one", TZ="XXX-5").stdout.splitlines()
     at = datetime.fromisoformat(json.loads(covey("log", "one", "--json").stdout)[0]["at"])
     assert opened.startswith((at + timedelta(hours=5)).strftime("%Y-%m-%d %H:%M:%S  opened  standin as 'one' in "))
-    assert sent.endswith("send    submitted 'two' …, by shell")
-    assert covey("log", "one", "--full").stdout.endswith("by shell\n    two\n    lines\n")
+    assert sent.endswith(f"send    submitted 'two' …, by shell {os.getpid()}")
+    assert covey("log", "one", "--full").stdout.endswith(f"by shell {os.getpid()}\n    two\n    lines\n")
 
 
 @pytest.mark.parametrize("act", ["../../x", "a" * 400, "a b"])

@@ -18,6 +18,9 @@ async def editor(desk):
     await here.close()
 
 
+BY = f"by shell {os.getppid()}"  # who runs the tests
+
+
 async def _told(desk, session, row):
     return row in rows(await desk("log", name=session["id"]))
 
@@ -40,15 +43,15 @@ async def test_each_change_leaves_one_row_that_says_who(desk):
     await desk("kill", name="two")
     told = [row for row in rows(await desk("log", name="two")) if not row.startswith("exited")]
     assert told == [
-        f"opened standin as 'one' in {desk.world.home}, by shell",
-        "renamed 'one' → 'two', by shell",
-        "kept from every sweep, by shell",
-        "kept no longer, by shell",
-        "settled by shell",
-        "respawned start 2, by shell",
-        "reset start 3, by shell",
-        "send submitted 'words' …, by shell",
-        "ended killed; 1 process, by shell",
+        f"opened standin as 'one' in {desk.world.home}, {BY}",
+        f"renamed 'one' → 'two', {BY}",
+        f"kept from every sweep, {BY}",
+        f"kept no longer, {BY}",
+        f"settled {BY}",
+        f"respawned start 2, {BY}",
+        f"reset start 3, {BY}",
+        f"send submitted 'words' …, {BY}",
+        f"ended killed; 1 process, {BY}",
     ]
 
 
@@ -80,13 +83,21 @@ async def _kinds(desk, session, number):
 @pytest.mark.parametrize(
     ("kind", "data", "said"),
     [
-        ("exited", {"by": "shell", "code": 3, "signal": None, "screen": ["x"]}, "with 3"),
+        ("exited", {"by": {"who": "shell", "pid": 7}, "code": 3, "signal": None, "screen": ["x"]}, "with 3"),
         ("exited", {"code": None, "signal": 9}, "by signal 9"),
         ("exited", {"code": None, "signal": None}, "how is unknown"),
-        ("reaped", {"reason": "settled: its work is done", "by": "editor 7"}, "settled: its work is done, by editor 7"),
-        ("restored", {"epoch": [1, 2], "by": ""}, "start 2"),
+        (
+            "reaped",
+            {"reason": "settled: its work is done", "by": {"who": "editor", "pid": 7}},
+            "settled: its work is done, by editor 7",
+        ),
+        ("restored", {"epoch": [1, 2], "by": {}}, "start 2"),
         ("exited", {}, ""),
-        ("of tomorrow", {"by": "shell", "x": 1}, '{"x": 1}, by shell'),
+        ("of tomorrow", {"x": 1}, '{"x": 1}'),
+        ("answered", {"chosen": "Yes", "by": {}}, "Yes"),
+        ("interrupted", {"by": {"who": "shell", "pid": 7}}, "by shell 7"),
+        ("refused", {"id": "a", "text": "hi", "reason": "the prompt is empty"}, "the prompt is empty: 'hi'"),
+        ("held", {"id": "a", "reason": "it waits for a decision"}, "it waits for a decision"),
     ],
 )
 def test_words_are_found_for_every_row(kind, data, said):
