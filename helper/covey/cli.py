@@ -222,11 +222,11 @@ VERBS: dict[str, tuple[str, list[Word], Any]] = {
             (["text"], {"nargs": "?", "metavar": "TEXT", "help": "its new text; - reads standard input"}),
             WHEN,
         ],
-        shell.edit,
+        shell.plain("edit", "act", "text", "when"),
     ),
     "cancel": (
         "take back a prompt that was not typed yet",
-        [(["act"], {"metavar": "ID|NAME", "help": "the prompt's id, or the session where it alone waits"})],
+        [(["act"], {"metavar": "ID"})],
         shell.plain("cancel", "act"),
     ),
     "capture": (

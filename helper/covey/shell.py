@@ -67,6 +67,7 @@ def plain(method: str, *names: str, failed: Callable[[Any], bool] = lambda _answ
 
     async def run(given: argparse.Namespace, _command: list[str]) -> tuple[Any, int]:
         params = {name: getattr(given, name) for name in names if getattr(given, name) is not None}
+        params |= {name: _text(word) for name, word in params.items() if name == "text"}
 
         async def work(call: Call) -> tuple[Any, int]:
             answer = await call(method, **params)
@@ -185,15 +186,6 @@ async def _see_through(call: Call, receipt: Json, seconds: float, *, patient: bo
 def _status(receipt: Json) -> int:
     outcome = receipt["outcome"]
     return 0 if outcome in SENT else 3 if outcome in REFUSED else 1
-
-
-async def edit(given: argparse.Namespace, _command: list[str]) -> tuple[Any, int]:
-    text = None if given.text is None else _text(given.text)
-
-    async def work(call: Call) -> tuple[Any, int]:
-        return await call("edit", act=given.act, text=text, when=given.when), 0
-
-    return await _with_helper(work)
 
 
 async def broadcast(given: argparse.Namespace, _command: list[str]) -> tuple[Any, int]:

@@ -124,6 +124,9 @@ def test_a_prompt_comes_from_a_pipe_wherever_a_text_stands(covey):
     assert (opened["receipt"]["outcome"], opened["receipt"]["bytes"]) == ("submitted", len("to open"))
     (receipt,) = json.loads(covey("broadcast", "one", "--text", "-", "--json", stdin="to all").stdout)
     assert (receipt["outcome"], receipt["bytes"]) == ("submitted", len("to all"))
+    covey("send", "one", "ask may I", "--wait", "idle")
+    receipt = json.loads(covey("send", "one", "later", "--json", "--timeout", "0").stdout)
+    assert json.loads(covey("edit", receipt["id"], "-", "--json", stdin="to edit").stdout)["bytes"] == len("to edit")
 
 
 def test_verbs_answer_to_what_the_editor_calls_them(covey):
