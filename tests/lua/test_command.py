@@ -470,6 +470,19 @@ def test_windows_are_opened_with_the_session(amber):
     assert amber.nvim.lua("return _G.shown[4]") == ["attach", "aaaaaaaa", ""]
 
 
+def test_the_log_reads_in_words_and_local_time(start_nvim):
+    entries = [
+        {"at": "2026-01-31T23:00:00.123Z", "kind": "opened", "words": "standin as 'x', by shell 7", "data": {"by": {}}},
+        {"at": "2026-02-01T00:30:00.000Z", "kind": "settled", "words": "", "data": {}},
+    ]
+    read = start_nvim(env={"TZ": "XXX-5"}).lua("return require('covey.report').story(...)", entries)
+    assert read == [
+        "at                   what",
+        "2026-02-01 04:00:00  opened   standin as 'x', by shell 7",
+        "2026-02-01 05:30:00  settled",
+    ]
+
+
 def test_every_verb_is_in_lua_too_and_says_what_it_does(nvim):
     missing = nvim.lua("""
         local covey, missing = require('covey'), {}
