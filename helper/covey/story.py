@@ -62,7 +62,7 @@ def told(store: Store, session: str, limit: int) -> list[Json]:
 
 def _send(row: Mapping[str, Any]) -> Json:
     facts = {name: row[name] for name in ("outcome", "reason", "settled", "epoch", "writer")}
-    text, by = row["text"].decode("utf-8", "surrogatepass"), json.loads(row["options"]).get("by", "")
+    text, by = row["text"].decode("utf-8", "surrogatepass"), json.loads(row["options"]).get("by", {})
     return {"at": row["created"], "kind": "send", "data": {"id": row["act"], "text": text, **facts, "by": by}}
 
 

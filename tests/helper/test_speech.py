@@ -172,7 +172,7 @@ async def test_a_snapshot_has_what_waits(desk, drafted):
 
 async def test_the_log_tells_each_act_that_types_and_who_did_it(desk, one):
     editor = await Desk(desk.world, pid=os.getpid()).start()
-    me, shell = f"editor {os.getpid()}", "shell"
+    me, shell = {"who": "editor", "pid": os.getpid()}, {"who": "shell", "pid": os.getppid()}
     try:
         asked = await editor("send", name="one", text="ask may I")
         await desk.state("one", "blocked")
@@ -188,7 +188,7 @@ async def test_the_log_tells_each_act_that_types_and_who_did_it(desk, one):
         await editor.close()
     told = [(each["kind"], each["data"].get("id", ""), each["data"]["by"]) for each in story]
     (refused,) = [each["data"]["id"] for each in story if each["data"].get("text") == "/exit"]
-    assert sorted(told) == sorted(
+    assert sorted(told, key=str) == sorted(
         [
             ("opened", "", shell),
             ("send", asked["id"], me),
@@ -199,7 +199,8 @@ async def test_the_log_tells_each_act_that_types_and_who_did_it(desk, one):
             ("refused", "", shell),
             ("answered", "", shell),
             ("interrupted", "", me),
-        ]
+        ],
+        key=str,
     )
     (answered,) = [each["data"] for each in story if each["kind"] == "answered"]
     assert (answered["question"], answered["chosen"]) == ("Do you want to proceed?", "No")

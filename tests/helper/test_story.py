@@ -94,7 +94,7 @@ async def _kinds(desk, session, number):
         ("restored", {"epoch": [1, 2], "by": {}}, "start 2"),
         ("exited", {}, ""),
         ("of tomorrow", {"x": 1}, '{"x": 1}'),
-        ("answered", {"chosen": "Yes", "by": {}}, "Yes"),
+        ("answered", {"question": "May I?", "chosen": "Yes", "by": {}}, "'May I?' with 'Yes'"),
         ("interrupted", {"by": {"who": "shell", "pid": 7}}, "by shell 7"),
         ("refused", {"id": "a", "text": "hi", "reason": "the prompt is empty"}, "the prompt is empty: 'hi'"),
         ("held", {"id": "a", "reason": "it waits for a decision"}, "it waits for a decision"),
