@@ -109,10 +109,6 @@ def _started(data: Json) -> str:
     return f"start {data['epoch'][1]}"
 
 
-def _reason(data: Json) -> str:
-    return str(data["reason"])
-
-
 WORDS: dict[str, Callable[[Json], str]] = {
     "opened": lambda data: f"{data['agent']} as {data['name']!r} in {data['cwd']}",
     "send": _sent,
