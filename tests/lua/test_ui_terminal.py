@@ -106,6 +106,7 @@ def test_the_terminal_is_resized_while_a_preview_is_open(stage: Stage, terminal:
 
 
 def test_the_board_in_a_terminal(stage: Stage, terminal: Terminal) -> None:
+    stage.answer("kill", {"name": "beta", "survivors": []})
     stage.nvim.lua("require('covey.ui.board').open({})")
     terminal.wait_for("covey · 1 blocked · 1 exited · 1 working")
     stage.frame(stage.asked("preview")[-1]["view"], SCREEN)
