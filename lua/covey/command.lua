@@ -121,7 +121,7 @@ M.verbs = {
       if text == "" then
         return "nothing to send: :Covey broadcast TEXT, or with a range"
       end
-      covey().broadcast({ text = text })
+      recipe.act("broadcast", { text = text })
     end,
   },
   prompt = {
@@ -192,7 +192,7 @@ M.verbs = {
       if not context.words.list[1] then
         return "say which: :Covey cancel NAME, or ID; :Covey queue lists them"
       end
-      covey().cancel({ act = context.words.list[1] }, require("covey.sending").teller)
+      recipe.act("cancel", { act = context.words.list[1] })
     end,
   },
   log = named("what was done with a session", "log"),

@@ -40,12 +40,13 @@ local function covey()
   return require("covey")
 end
 
---- Do what a person asked for, and tell how that went.
+--- Do what a person asked for, and tell how that went; a verb that has no words in `report` tells by itself.
 ---@param verb string
 ---@param opts table
 ---@param after? fun(result: any) where it went well
 function M.act(verb, opts, after)
-  covey()[verb](opts, M.telling(report.of[verb], opts, after))
+  local reads = report.of[verb]
+  covey()[verb](opts, (reads or after) and M.telling(reads, opts, after) or nil)
 end
 
 --- A verb with one optional NAME and nothing else.

@@ -201,11 +201,11 @@ def told(wire, typed, result):
 
 def test_a_person_reads_names_and_no_ids(amber):
     receipts = [
-        {"session": "aaaaaaaa", "outcome": "submitted", "reason": ""},
-        {"session": "gone1234", "outcome": "refused", "reason": "it ended"},
+        {"id": "a", "session": "aaaaaaaa", "outcome": "submitted", "reason": ""},
+        {"id": "b", "session": "gone1234", "name": "went", "outcome": "refused", "reason": "it ended"},
     ]
-    rows = told(amber, "broadcast hello", receipts)
-    assert [row.split() for row in rows[1:]] == [["amber", "submitted"], ["gone1234", "refused", "it", "ended"]]
+    told(amber, "broadcast hello", receipts)
+    assert amber.notices() == ["covey: prompt to amber submitted", "covey: prompt to went refused: it ended"]
     rows = told(amber, "stats", {"aaaaaaaa": {"name": "amber", "cpu": 1, "rss": 2**20, "count": 1}})
     assert rows[1].split()[0] == "amber"
 
@@ -475,7 +475,7 @@ def test_the_log_reads_in_words_and_local_time(start_nvim):
         {"at": "2026-01-31T23:00:00.123Z", "kind": "opened", "words": "standin as 'x', by shell 7", "data": {"by": {}}},
         {"at": "2026-02-01T00:30:00.000Z", "kind": "settled", "words": "", "data": {}},
     ]
-    read = start_nvim(env={"TZ": "XXX-5"}).lua("return require('covey.report').story(...)", entries)
+    read = start_nvim(env={"TZ": "XXX-5"}).lua("return require('covey.report').of.log(...)", entries)
     assert read == [
         "at                   what",
         "2026-02-01 04:00:00  opened   standin as 'x', by shell 7",

@@ -442,13 +442,13 @@ def test_a_prompt_that_waits_is_taken_back_or_written_anew(
     nvim.wait(lambda: "nothing waits" in nvim.messages())
     assert stage.asked(verb) == []
     stage.answer("queue", [WAITS])
-    stage.answer(verb, {"outcome": "cancelled", "reason": "", "session": BETA["id"]})
+    stage.answer(verb, {"id": "x1", "outcome": "cancelled", "reason": "", "session": BETA["id"]})
     nvim.keys(keys[0])
     nvim.wait("_G.shown ~= nil")
     nvim.keys(keys[1:])
     nvim.wait(lambda: stage.asked(verb) == [params])
     assert nvim.lua("return _G.shown") == ["covey-waiting", "held  do it"]
-    nvim.wait(lambda: "covey: cancelled" in nvim.messages())
+    nvim.wait(lambda: "covey: prompt to beta cancelled" in nvim.messages())
 
 
 @pytest.mark.parametrize(
