@@ -51,8 +51,13 @@ end
 ---@param keys covey.Key[]
 ---@return string[]
 function M.lines(keys)
+  local width = 0
+  for _, key in ipairs(keys) do
+    width = math.max(width, vim.api.nvim_strwidth(key.lhs))
+  end
+  local label = require("covey.ui.label")
   return vim.tbl_map(function(key)
-    return (" %-7s %s "):format(key.lhs, key.desc)
+    return (" %s  %s "):format(label.fit(key.lhs, width), key.desc)
   end, keys)
 end
 
