@@ -252,3 +252,30 @@ def test_gf_goes_to_the_file_and_line(stage: Stage, nvim: Editor, tmp_path) -> N
     nvim.keys("gf")
     nvim.wait(lambda: nvim.eval("expand('%:t')") == "code.py")
     assert nvim.eval("getpos('.')[1:2]") == [2, 3]
+
+
+@pytest.mark.parametrize("row", [1, 2, 3])
+def test_V10_gf_reads_a_path_that_the_screen_broke(stage: Stage, nvim: Editor, tmp_path, row: int) -> None:
+    file = tmp_path / "a-rather-long-name-of-a-file.py"
+    file.write_text("text\n" * 30)
+    here = session("here", cwd=str(tmp_path))
+    stage.fleet(here)
+    word = f"@{file.name}:27"
+    rows = ["see it:", word[:14], word[14:28], word[28:]]
+    stage.frame(stage.preview(here, focus=True), rows, cols=14)
+    stage.shows(rows)
+    nvim.cmd(f"call cursor({row} + 1, 2)")
+    nvim.keys("gf")
+    nvim.wait(lambda: nvim.eval("expand('%:t')") == file.name)
+    assert nvim.eval("line('.')") == 27
+
+
+def test_gf_on_a_row_that_only_looks_broken(stage: Stage, nvim: Editor, tmp_path) -> None:
+    (tmp_path / "code.py").write_text("one\ntwo\n")
+    here = session("here", cwd=str(tmp_path))
+    stage.fleet(here)
+    stage.frame(stage.preview(here, focus=True), ["fourteen-wide-", "code.py:2"], cols=14)
+    stage.shows(["fourteen-wide-", "code.py:2"])
+    nvim.cmd("call cursor(2, 2)")
+    nvim.keys("gf")
+    nvim.wait(lambda: nvim.eval("expand('%:t')") == "code.py" and nvim.eval("line('.')") == 2)

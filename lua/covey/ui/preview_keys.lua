@@ -41,7 +41,7 @@ function M.all(preview, view)
       name = "file",
       desc = "go to the file and line under the cursor",
       run = function()
-        require("covey.ui.reference").jump(view.session.cwd)
+        require("covey.ui.reference").jump(view.session.cwd, (view.screen or {}).cols)
       end,
     },
     {

@@ -50,12 +50,43 @@ local function plain_window()
   end
 end
 
+--- The line under the cursor as it was printed, where a screen of this width broke it into rows.
+---@param width integer? cells
+---@return string text
+---@return integer column of the cursor in it, bytes from 0
+local function unbroken(width)
+  local row, column = unpack(vim.api.nvim_win_get_cursor(0))
+  local function full(number)
+    return vim.api.nvim_strwidth(vim.fn.getline(number)) == width
+  end
+  local first, last = row, row
+  while first > 1 and full(first - 1) do
+    first = first - 1
+    column = column + #vim.fn.getline(first)
+  end
+  while full(last) and last < vim.fn.line("$") do
+    last = last + 1
+  end
+  return table.concat(vim.api.nvim_buf_get_lines(0, first - 1, last, false)), column
+end
+
+--- The reference under the cursor that means a file: of the line as it was printed, else of the row alone.
+local function found(cwd, width)
+  local row = { vim.api.nvim_get_current_line(), vim.api.nvim_win_get_cursor(0)[2] }
+  for _, place in ipairs({ { unbroken(width) }, row }) do
+    local reference = M.at(place[1], place[2])
+    local path = reference and M.resolve(reference, cwd)
+    if path then
+      return reference, path
+    end
+  end
+end
+
 --- Go to the file under the cursor; a sentence where there is none.
 ---@param cwd string
-function M.jump(cwd)
-  local column = vim.api.nvim_win_get_cursor(0)[2]
-  local reference = M.at(vim.api.nvim_get_current_line(), column)
-  local path = reference and M.resolve(reference, cwd)
+---@param width integer? of the screen that is shown, in cells
+function M.jump(cwd, width)
+  local reference, path = found(cwd, width)
   if not path then
     return require("covey.notify").warn("covey: no file under the cursor")
   end
