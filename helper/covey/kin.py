@@ -59,9 +59,9 @@ class Kin:
         self._seen.pop(session, None)
 
     def root(self, session: str, pid: int) -> Identity | None:
-        """The first process of that session, if it had that number."""
+        """The first process of that session, if it had that number, or if its number is known no more (0)."""
         root = self._roots.get(session)
-        return root if root and root.pid == pid else None
+        return root if root and pid in (0, root.pid) else None
 
     def seen(self, session: str) -> frozenset[Identity]:
         """Those that were seen below it."""

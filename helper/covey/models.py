@@ -155,7 +155,7 @@ class Pane:
 
     pane: str
     tmux_session: str
-    pid: int
+    pid: int  # 0: of a dead one whose number tmux (3.8) tells no more
     dead: bool
     exit: Exit
     epoch: int

@@ -67,7 +67,7 @@ def _pane(row: dict[str, str]) -> Pane:
     return Pane(
         pane=row["pane_id"],
         tmux_session=row["session_id"],
-        pid=int(row["pane_pid"]),
+        pid=int(row["pane_pid"] or 0),  # tmux 3.8 forgets it when the process has ended
         dead=row["pane_dead"] == "1",
         exit=Exit(_number(row["pane_dead_status"]), _number(row["pane_dead_signal"])),
         epoch=int(row["@covey_epoch"]),
@@ -108,7 +108,7 @@ def view(pane: Pane, verdict: Verdict, since: str, *, queued: int, last_line: st
     return replace(
         _shell(pane.spec, pane.epoch, verdict, since, queued),
         exit=pane.exit if pane.dead else None,
-        pid=pane.pid,
+        pid=pane.pid or None,
         pane=pane.pane,
         attached=pane.attached,
         flags=(*flags(pane.spec), *([f"background({verdict.background})"] if verdict.background else [])),

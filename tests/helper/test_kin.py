@@ -37,6 +37,7 @@ def test_a_first_process_is_known_while_it_lives_and_after(family):
     family.follow([pane(dead=True)])
     assert family.root("one", ROOT) == who(ROOT)
     assert family.root("one", LATER) is None
+    assert family.root("one", 0) == who(ROOT)  # tmux 3.8 tells the number of a dead one no more
 
 
 def test_those_below_are_kept_as_long_as_they_live_wherever_they_went(family):
