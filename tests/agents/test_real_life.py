@@ -11,7 +11,6 @@ import psutil
 import pytest
 
 from brood import Brood
-from covey.errors import NotFound
 from covey.rehearsal import staged
 from drawn import CATALOG
 from world import is_alive
@@ -48,8 +47,8 @@ async def on_stage(agent, desk, path, prompt):
             await stage.begin(prompt)
             yield stage, lambda: [one for one in psutil.process_iter() if lives_in(one, home)]
         finally:
-            with contextlib.suppress(NotFound):
-                await desk("kill", name=agent)
+            for view in await desk("list"):
+                await desk("kill", name=view["name"])
 
 
 def with_a_tool_server(agent, home):

@@ -42,10 +42,10 @@ async def test_an_odd_text_comes_as_written_or_is_refused_by_name(agent, path, d
             await stage.begin("Say hello.")
             fates = {text: await sent(stage, text) for text in (*ODD, stage.profile.quit)}
         finally:
-            killed = await desk("kill", name=agent)
+            ended = [await desk("kill", name=view["name"]) for view in await desk("list")]
     print(*(f"{agent:<9} {text!r:<32} {fate}" for text, fate in fates.items()), sep="\n")
     assert [text for text, fate in fates.items() if fate.startswith("WRONG")] == []
-    assert killed["survivors"] == []
+    assert [each["survivors"] for each in ended] == [[]]
 
 
 async def sent(stage, text):
