@@ -26,6 +26,7 @@ DRAFTS = {
     ),
     "gemini-placeholder": ("gemini", gemini("✦ Hm"), ""),
     "gemini-draft": ("gemini", gemini("✦ Hm", draft=" > fix it"), "fix it"),
+    "gemini-blank-rows": ("gemini", gemini("✦ Hm", draft=" >\n\n   after two"), "after two"),
     "opencode-empty": ("opencode", opencode(), ""),
     "opencode-draft": ("opencode", opencode(draft="fix it"), "fix it"),
     "opencode-side-bar": (

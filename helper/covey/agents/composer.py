@@ -60,7 +60,8 @@ def _boxed(rows: tuple[str, ...], rule: ComposerRule) -> Box | None:
             continue
         top = _above(rows, rule.top, bottom)
         if top is not None and rule.prompt.match(rows[top + 1]) and _open(rows, rule, top):
-            end = next(at for at in range(top + 2, bottom + 1) if rule.bottom.search(rows[at]))
+            ends = (at for at in range(top + 2, bottom) if rule.bottom.search(rows[at]))
+            end = next((at for at in ends if _alike(rows[at], rows[bottom])), bottom)
             return Box(top, top + 1, end - 1, end)
     return None
 
@@ -74,9 +75,14 @@ def _open(rows: tuple[str, ...], rule: ComposerRule, top: int) -> bool:
 def _above(rows: tuple[str, ...], rail: re.Pattern[str], bottom: int) -> int | None:
     """The nearest rail above ``bottom`` with at least one row in between."""
     for at in range(bottom - 2, max(-1, bottom - 2 - MAX_DRAFT), -1):
-        if rail.search(rows[at]):
+        if rail.search(rows[at]) and _alike(rows[at], rows[bottom]):
             return at
     return None
+
+
+def _alike(rail: str, other: str) -> bool:
+    """Whether both are drawn or both are blank: a blank row between drawn rails is part of a draft."""
+    return bool(rail.strip()) == bool(other.strip())
 
 
 def _lined(rows: tuple[str, ...], rule: ComposerRule) -> Box | None:
