@@ -18,7 +18,7 @@ HELPER = """
         vim.schedule(function() if cb then cb(err, answer) end end)
       end,
       warm = function() end,
-      tell = function() end,
+      tell = function(err) if err then require('covey.notify').error(err) end end,
       status = function() return { ready = true } end,
     }
     function stage.emit(event, data)

@@ -85,8 +85,11 @@ class Helper:
         self._errands: set[asyncio.Task[Any]] = set()
 
     async def note(self, session: str, kind: str, facts: Json) -> None:
-        """Log what was done to a session."""
-        await asyncio.to_thread(self.store.log, session, kind, facts)
+        """Log what was done to a session. It was done: that it cannot be written down is for the other log."""
+        try:
+            await asyncio.to_thread(self.store.log, session, kind, facts)
+        except CoveyError as error:
+            log.warning("%s of %s is not in its log: %s", kind, session, error.message)
 
     # News
 

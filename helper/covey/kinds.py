@@ -25,7 +25,11 @@ def check(where: str, wanted: Mapping[str, Any], given: Mapping[str, Any]) -> No
     """Raise ``Usage`` for the first value that is not of the kind wanted under its name. Values are not repeated."""
     for name, kind in wanted.items():
         if name in given and not fits(given[name], kind):
-            raise Usage(f"{where}: {name} is to be {called(kind)}, not {called(type(given[name]))}")
+            raise Usage(f"{where}: {name} cannot be {_said(given[name])}", f"give {called(kind)}")
+
+
+def _said(value: Any) -> str:
+    return "NaN" if isinstance(value, float) and isnan(value) else called(type(value))
 
 
 def fits(value: Any, kind: Any) -> bool:

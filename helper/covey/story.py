@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import json
 from collections.abc import Callable, Mapping
@@ -45,10 +44,12 @@ async def note(helper: Helper, method: str, before: Mapping[str, Session], answe
     if method not in TITLES:
         return
     for session in answer if isinstance(answer, list) else [answer]:
-        old = before[session["id"]].to_json() if session["id"] in before else session
-        changed = {field: [old[field], session[field]] for field in CHANGES if old.get(field) != session.get(field)}
-        if changed and "error" not in session:
-            await asyncio.to_thread(helper.store.log, session["id"], TITLES[method], changed)
+        if "error" in session or session["id"] not in before:
+            continue
+        old = before[session["id"]].to_json()
+        changed = {field: [old[field], session[field]] for field in CHANGES if old[field] != session[field]}
+        if changed:
+            await helper.note(session["id"], TITLES[method], changed)
 
 
 def told(store: Store, session: str, limit: int) -> list[Json]:

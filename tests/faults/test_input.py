@@ -298,7 +298,7 @@ async def test_I06_what_cannot_be_loaded_is_not_replaced_by_what_was_loaded_befo
     assert desk.tmux("show-buffer") == "an older text"
 
 
-TAKE_A_SLASH_AS_TEXT = {"opencode", "pi", "shell", "custom"}
+TAKE_A_SLASH_AS_TEXT = {"shell", "custom"}
 
 
 @pytest.mark.parametrize("agent", sorted(agents.load().profiles))

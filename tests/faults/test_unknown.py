@@ -30,7 +30,8 @@ async def test_R02_a_tmux_that_fails_while_an_editor_leaves_ends_nothing(world, 
     if script:
         (world.tmp / "tmux").write_text(f"#!/bin/sh\n{script}\n")
         (world.tmp / "tmux").chmod(0o700)
-    await wire.close()
+    desk.tmux("detach-client", "-s", "=hub")
+    await desk.until(lambda: not wire.connected)
     await desk.front.bye({})
     assert process.identify(lives["pid"])
     assert {each["state"] for each in await desk("list")} == {"unknown"}

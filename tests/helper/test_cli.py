@@ -256,7 +256,7 @@ def test_a_broadcast_with_a_bad_name_sends_none_and_to_each_once(covey):
 def test_the_log_is_in_words_and_local_time(covey):
     covey("open", "one", "--agent", "standin", "--prompt", "hi")
     covey("send", "one", "two\nlines")
-    (opened, _, sent) = covey("log", "one", TZ="XXX-5").stdout.splitlines()
+    (opened, *_, sent) = covey("log", "one", TZ="XXX-5").stdout.splitlines()
     at = datetime.fromisoformat(json.loads(covey("log", "one", "--json").stdout)[0]["at"])
     assert opened.startswith((at + timedelta(hours=5)).strftime("%Y-%m-%d %H:%M:%S  opened  standin as 'one' in "))
     assert sent.endswith(f"send    submitted 'two' …, by shell {os.getpid()}")

@@ -46,7 +46,7 @@ def test_a_value_fits_a_kind_or_not(value, kind, fit):
 def test_a_mistake_names_the_word_and_not_its_value():
     with pytest.raises(Usage) as caught:
         kinds.check("open", {"env": Mapping[str, Any] | None}, {"env": "TOKEN=secret"})
-    assert caught.value.message == "open: env is to be a table, not a text"
+    assert caught.value.message == "open: env cannot be a text"
 
 
 def _parameters(run) -> list[inspect.Parameter]:
@@ -59,7 +59,7 @@ async def test_no_method_takes_what_is_of_no_kind(method):
     right = {each.name: EXAMPLES[each.annotation] for each in asked if each.default is each.empty}
     for each in asked:
         if each.annotation is not Any:
-            with pytest.raises(Usage, match=f"{method}: {each.name} is to be"):
+            with pytest.raises(Usage, match=f"{method}: {each.name} cannot be"):
                 api.understood(method, right | {each.name: NO_KIND})
 
 
@@ -78,7 +78,7 @@ async def test_names_that_a_method_does_not_know_are_said(desk):
 
 @pytest.mark.parametrize("config", [{"tmux": 5}, {"agents_dirs": "x"}, {"log_level": 1}, {"preview_interval": "25"}])
 async def test_a_configuration_of_the_wrong_kind_is_refused(world, config):
-    with pytest.raises(Usage, match=f"{next(iter(config))} is to be"):
+    with pytest.raises(Usage, match=f"{next(iter(config))} cannot be"):
         await api.Front(print).hello({"config": config})
 
 

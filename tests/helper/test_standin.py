@@ -20,8 +20,8 @@ from pathlib import Path
 import pyte
 import pytest
 
+from covey import cells
 from covey.errors import Usage
-from covey.standin import cells
 from covey.standin.agent import HELLO, Agent
 from covey.standin.answers import flood_line
 from covey.standin.keys import Decoder, Event

@@ -143,9 +143,9 @@ def test_picker_shows_columns_and_gives_the_session(nvim: Editor) -> None:
     )
     lines = nvim.lua("return lines")
     assert nvim.lua("return kind") == "covey"
-    assert lines[0].startswith("a       standin  idle ")
-    assert lines[1].startswith("longer  standin  exited (3) ")
-    assert nvim.lua("return chosen.name") == "longer"
+    assert lines[0].startswith("longer  standin  exited (3) ")
+    assert lines[1].startswith("a       standin  idle ")
+    assert nvim.lua("return chosen.name") == "a"
 
 
 def test_picker_asks_the_helper_before_the_cache_is_there(nvim: Editor) -> None:
