@@ -11,12 +11,11 @@ import contextlib
 import os
 import signal
 import unicodedata
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Collection
 from typing import Any, TypeAlias
 
-from covey import reaper, registry
-from covey.errors import CoveyError, NoServer, NotFound, ServerLost, StoreBusy, TmuxRefused, TmuxTimeout, Unavailable
+from covey import registry
+from covey.errors import NoServer, NotFound, ServerLost, StoreBusy, TmuxRefused, TmuxTimeout, Unavailable
 from covey.lane import FLEET
 from covey.models import Exit, Identity, Pane, Receipt, now, stamp
 from covey.models import Session as View
@@ -28,6 +27,7 @@ from covey.tmux.control import Control
 
 STATUS_TRIES = 8  # readings of a dead pane without a status, each after a nudge of its server
 STATUS_PAUSE = 0.004  # seconds between them: tmux answers a nudge in about 2 ms
+UNREAD = "a marked pane cannot be read: it may be this one's"
 OUTSIDE = "closed outside covey"
 REVIVE_TRIES, REVIVE_PAUSE = 20, 0.05  # a living server makes its socket anew on SIGUSR1
 
@@ -80,7 +80,7 @@ class Fleet:
         try:
             found = await self._look()
         except (NoServer, TmuxTimeout, ServerLost, Unavailable, TmuxRefused) as error:
-            self._doubt(error, records, counts)
+            self._doubt(error.code, error.message, records, counts)
             return set()
         unclear = {_start(pane) for pane in found if self._unclear(pane)}
         if unclear and not last:
@@ -157,19 +157,22 @@ class Fleet:
             return pane.exit == Exit() and _start(pane) not in self._untold
         return self._kit.place.processes.identify(pane.pid) is None
 
-    def _doubt(self, error: CoveyError, records: dict[str, Record], counts: dict[str, int]) -> None:
+    def _doubt(
+        self,
+        rule: str,
+        why: str,
+        records: dict[str, Record],
+        counts: dict[str, int],
+        but: Collection[str] = (),
+    ) -> None:
         """Nothing is known now: say so of what was seen and of what is written down, and change nothing else."""
         written = {id_: registry.lost(r.spec, r.epoch, now(), queued=counts.get(id_, 0)) for id_, r in records.items()}
         for id_, old in (written | self.views).items():
-            if id_ not in self.views or old.state not in ("lost", "unknown"):
-                evidence = {"state": "unknown", "rule": error.code, "excerpt": error.message, "background": 0}
-                self._show(
-                    replace(
-                        old, state="unknown", since=now(), evidence=evidence, flags=(*registry.flags(old), reaper.STALE)
-                    )
-                )
+            if id_ not in but and (id_ not in self.views or old.state not in ("lost", "unknown")):
+                self._show(registry.doubted(old, rule, why, now()))
 
     async def _merge(self, found: list[Pane], records: dict[str, Record], counts: dict[str, int]) -> None:
+        """Take over what was read. A marked row that cannot be read may be any session's that is missing."""
         found = [completed(pane, records.get(pane.spec.id)) for pane in found]
         await self._kit.eyes.read(found)
         self.panes = {pane.spec.id: pane for pane in found if pane.spec.id not in self._finished}
@@ -184,6 +187,9 @@ class Fleet:
                 await asyncio.to_thread(self._records.note, news, self._server)
         if due:
             self._kit.kin.look(await asyncio.to_thread(self._kit.place.processes.snapshot))
+        if self._bad:
+            self._doubt("not-read", UNREAD, records, counts, but=self.panes.keys())
+            return
         missing = await self._missing(records)
         for record in missing:
             if record.state.get("state") != "lost":

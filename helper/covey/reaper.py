@@ -10,6 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from covey.registry import STALE
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
 
@@ -19,7 +21,6 @@ if TYPE_CHECKING:
 
 Act: TypeAlias = Literal["end", "keep", "release"]
 BUSY = frozenset({"starting", "working", "blocked"})
-STALE = "stale"  # the flag of a session that tmux was asked about and did not answer
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,6 +26,7 @@ FORMAT = " ".join(f"#{{{name}}}" for name in FIELDS)
 
 _PANE = re.compile(r"%\d+\Z")
 _ID = re.compile(r"[a-z2-7]{8}\Z")
+STALE = "stale"  # the flag of a session that tmux was asked about and did not answer
 GUESSED = "guessed"  # the flag of a session of which something could not be read
 
 
@@ -120,6 +121,12 @@ def view(pane: Pane, verdict: Verdict, since: str, *, queued: int, last_line: st
 def lost(spec: Spec, epoch: int, since: str, *, queued: int) -> Session:
     """A session whose tmux server went away, as the store remembers it."""
     return _shell(spec, epoch, Verdict("lost", "server-gone", "the tmux server went away"), since, queued)
+
+
+def doubted(session: Session, rule: str, why: str, since: str) -> Session:
+    """The same session where tmux did not say how it is: nothing that is sure of itself is done to it."""
+    evidence = {"state": "unknown", "rule": rule, "excerpt": why, "background": 0}
+    return replace(session, state="unknown", since=since, evidence=evidence, flags=(*flags(session), STALE))
 
 
 def _shell(spec: Spec, epoch: int, verdict: Verdict, since: str, queued: int) -> Session:

@@ -42,6 +42,23 @@ async def test_a_pane_whose_mark_is_damaged_is_shown_as_the_store_remembers_it(d
     assert desk.front.helper.store.session(session["id"]).spec.guessed is False
 
 
+@pytest.mark.parametrize("mark", ["@covey_epoch", "@covey_fence", "@covey_id"])
+async def test_a_session_whose_row_cannot_be_read_at_all_is_unknown_and_not_gone(desk, world, mark):
+    session = await desk.standin("one")
+    await desk.standin("two")
+    was = desk.tmux("show-options", "-p", "-v", "-t", session["pane"], mark).strip()
+    desk.tmux("set-option", "-p", "-t", session["pane"], mark, "no number")
+    seen = {each["name"]: each for each in await desk("list")}
+    assert (seen["one"]["state"], seen["one"]["flags"]) == ("unknown", ["stale"])
+    assert seen["two"]["state"] == "idle"
+    other = await Desk(world).start()
+    assert {each["name"]: each["state"] for each in await other("list")} == {"one": "unknown", "two": "idle"}
+    await other.close()
+    desk.tmux("set-option", "-p", "-t", session["pane"], mark, was)
+    assert {each["name"]: each["state"] for each in await desk("list")} == {"one": "idle", "two": "idle"}
+    assert desk.front.helper.store.session(session["id"]).ended_at == ""
+
+
 async def test_a_look_at_what_is_guessed_is_no_news(desk):
     session = await desk.standin("one")
     forget_row(desk, session)
