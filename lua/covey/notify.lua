@@ -60,12 +60,14 @@ function M.error(err)
   end
 end
 
---- The words of an error: what happened, and where there is one, the way out.
+--- The words of an error: what happened, and where there is one, the way out. One row, as a second one would have the
+--- person press a key; several lines of a hint stay below.
 ---@param err covey.Error
 ---@return string
 function M.sentence(err)
-  local hint = err.hint and err.hint ~= "" and ("\n" .. err.hint) or ""
-  return TITLE .. ": " .. err.message .. hint
+  local hint = err.hint or ""
+  local joint = hint == "" and "" or hint:find("\n") and "\n" or "; "
+  return TITLE .. ": " .. err.message .. joint .. hint
 end
 
 --- What the helper wants to be known; shown from `notify.level` upwards.

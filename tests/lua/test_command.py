@@ -148,7 +148,7 @@ def test_without_a_name_and_without_sessions(wire):
     wire.fleet()
     wire.nvim.cmd("Covey kill")
     assert wire.calls() == []
-    assert wire.notices() == ["covey: there is no session yet\nopen one with :Covey open"]
+    assert wire.notices() == ["covey: there is no session yet; open one with :Covey open"]
 
 
 def test_without_a_name_of_several_one_is_chosen(wire):
@@ -258,7 +258,7 @@ def test_a_wrong_type_is_one_sentence(amber):
         err = amber.nvim.lua(given)
         assert (verb, opts, err["code"], err["message"]) == (verb, opts, "usage", sentence)
     amber.nvim.lua("require('covey').kill({ name = 5 })")
-    assert amber.notices() == ["covey: kill(): name: expected string, got 5\nsee :help covey-lua"]
+    assert amber.notices() == ["covey: kill(): name: expected string, got 5; see :help covey-lua"]
     assert amber.calls() == []
 
 

@@ -140,7 +140,7 @@ def test_next_prev_and_last_go_round(three):
     assert nvim.lua("return _G.went[9]") == "amber"
     three.fleet()
     nvim.cmd("Covey next")
-    assert three.notices() == ["covey: there is no session to go to\nopen one with :Covey open"]
+    assert three.notices() == ["covey: there is no session to go to; open one with :Covey open"]
 
 
 def test_notices_are_for_what_the_person_asked_to_hear(three):
