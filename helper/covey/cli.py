@@ -203,8 +203,8 @@ VERBS: dict[str, tuple[str, list[Word], Any]] = {
     "reset": ("start a session's agent anew, its conversation forgotten", [NAME], shell.plain("reset", "name")),
     "delete": (
         "end a session and forget what was sent to it",
-        [NAME],
-        shell.plain("delete", "name", failed=shell.survivors),
+        [NAME, _flag("--workspace", "remove its git worktree too, if all work in it is somewhere else")],
+        shell.plain("delete", "name", "workspace", failed=shell.survivors),
     ),
     "keep": ("keep a session from every sweep", [NAME, _flag("--off", "no longer")], shell.keep),
     "settle": ("say that a session's work is done", [NAME], shell.plain("settle", "name")),

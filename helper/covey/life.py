@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from covey import naming, process, reaper
+from covey import workspace as workspaces
 from covey.asking import Environ, addressed, in_order, is_within, one_of
 from covey.errors import CoveyError, Refused, Usage
 from covey.helper import Helper
@@ -180,12 +181,35 @@ async def reset(helper: Helper, name: str, *, environ: Environ = None) -> Json:
     return await respawn(helper, name, fresh=True, force=True, environ=environ)
 
 
-async def delete(helper: Helper, name: str) -> Json:
-    """As kill, and what was sent to the session is forgotten too. Its directory is never touched."""
-    killed = await kill(helper, name)
-    if not killed["survivors"]:
-        await asyncio.to_thread(helper.outbox.forget, killed["id"])
-    return killed
+async def delete(helper: Helper, name: str, *, workspace: bool = False) -> Json:
+    """As kill, and what was sent to the session is forgotten too.
+
+    Its directory is touched only by ``workspace``, and only where ``workspace.check`` allows that before anything is
+    ended; the answer's ``workspace`` says that it ``is removed``, or why it stays after all.
+    """
+    view = await addressed(helper, name)
+    if workspace:
+        await _check_workspace(helper, view)
+    killed = await kill(helper, view.id)
+    if killed["survivors"]:
+        return killed
+    await asyncio.to_thread(helper.outbox.forget, killed["id"])
+    return {**killed, "workspace": await _without(view.cwd)} if workspace else killed
+
+
+async def _check_workspace(helper: Helper, view: Session) -> None:
+    here = [each.name for each in helper.fleet.views.values() if each.cwd == view.cwd and each.id != view.id]
+    if here:
+        raise Refused(f"{view.cwd} is the directory of {', '.join(sorted(here))} too", "end that first")
+    await workspaces.check(view.cwd)
+
+
+async def _without(directory: str) -> str:
+    try:
+        await workspaces.remove(directory)
+    except CoveyError as error:
+        return f"stays: {error.message}"
+    return "is removed"
 
 
 async def reap(helper: Helper, *, yes: bool = False) -> Json:

@@ -97,6 +97,8 @@ def _kill(value: Json) -> str:
     text = f"{value['name']}: ended {number} process{'' if number == 1 else 'es'}"
     if value["survivors"]:
         text = f"{value['name']} is still there: {', '.join(value['survivors'])} would not end"
+    if "workspace" in value:
+        text += f"; its worktree {value['workspace']}"
     return text + (f"; left alone: {', '.join(value['left'])}" if value["left"] else "")
 
 

@@ -149,7 +149,14 @@ M.verbs = {
     end,
   },
   kill = named("end a session", "kill"),
-  delete = named("end a session and forget what was sent to it", "delete"),
+  delete = {
+    desc = "end a session and forget what was sent to it",
+    args = { "session" },
+    bang = "removes its git worktree too, if all work in it is somewhere else",
+    run = function(context)
+      recipe.act("delete", { name = context.words.list[1], workspace = context.bang or nil })
+    end,
+  },
   reset = named("start the agent anew, its conversation forgotten", "reset"),
   reap = recipe.wary("what a sweep would end", "reap", "ends it"),
   interrupt = named("stop what the agent is doing", "interrupt"),

@@ -9,7 +9,7 @@ local TEXT, YES_OR_NO = expect.of_type("string"), expect.of_type("boolean")
 ---@type { [1]: covey.Check, [2]: string }[]
 local KINDS = {
   { TEXT, "name agent cwd prompt on_exit restart text template selection when act register new choice style filter" },
-  { YES_OR_NO, "submit force raw as_file fresh on yes ansi focus preview" },
+  { YES_OR_NO, "submit workspace force raw as_file fresh on yes ansi focus preview" },
   { expect.whole, "count history limit" },
   { expect.list_of(TEXT), "cmd names unset" },
   { expect.table_of(TEXT), "env" },

@@ -156,7 +156,7 @@ M.queue = verb.on_session("queue")
 M.explain = verb.on_session("explain")
 --- The rows of a session's screen.
 M.capture = verb.on_session("capture")
---- As kill, and what was sent to the session is forgotten.
+--- As kill, and what was sent to the session is forgotten; `workspace`: and its git worktree removed.
 M.delete = verb.on_session("delete")
 
 --- Start the agent anew in its place, its conversation forgotten, whatever it does now.

@@ -113,7 +113,8 @@ local function killed(result)
   local survivors = result.survivors or {}
   local name = label.line(result.name)
   if #survivors == 0 then
-    return { ("covey: killed %s%s"):format(name, unsent(result)) }
+    local worktree = result.workspace and ("; its worktree %s"):format(result.workspace) or ""
+    return { ("covey: killed %s%s%s"):format(name, unsent(result), worktree) }
   end
   return { ("covey: killed %s, but left %d of its processes: %s"):format(name, #survivors, text(survivors)) }
 end

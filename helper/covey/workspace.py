@@ -1,0 +1,91 @@
+"""A session's directory, where it is a git worktree of its own: whether work in it is nowhere else, and its end.
+
+Nothing but a linked worktree is ever removed, and that by git itself, which is never forced.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from pathlib import Path
+
+from covey.errors import Refused, Unavailable
+
+DEADLINE = 60.0  # seconds for one word with git
+DIRTY = ("status", "--porcelain", "--untracked-files=all", "--ignore-submodules=none")
+WHERE = ("rev-parse", "--path-format=absolute", "--show-toplevel", "--git-dir", "--git-common-dir")
+
+
+async def check(directory: str) -> None:
+    """Raise ``Refused`` unless the directory is a linked worktree, and all work in it is somewhere else too.
+
+    Work is what git does not ignore: changes and new files, in submodules too; commits that are on no remote, or where
+    there is none on no other branch; and what was stashed on its branch.
+    """
+    await _common(directory)
+    branch = await _git(directory, "branch", "--show-current") or "(no branch)"
+    looks = (
+        (await _git(directory, *DIRTY), "has changes that are not committed"),
+        (await _alone(directory, branch), "has commits that are nowhere else"),
+        (await _stashed(directory, branch), "has something stashed"),
+    )
+    for found, what in looks:
+        if found:
+            raise Refused(f"{directory} {what}", "see to them, or remove it yourself")
+
+
+async def remove(directory: str) -> None:
+    """Remove a worktree that ``check`` takes, and git's record of it; its branch stays."""
+    await check(directory)
+    await _git(str(Path(await _common(directory)).parent), "worktree", "remove", directory)
+
+
+async def _common(directory: str) -> str:
+    """The directory of the repository that a linked worktree belongs to."""
+    try:
+        top, own, common = (await _git(directory, *WHERE)).splitlines()
+    except (Unavailable, ValueError):
+        raise Refused(f"{directory} is no git worktree", "remove it yourself") from None
+    if own == common:
+        raise Refused(f"{directory} is the repository itself, or a part of it", "remove it yourself")
+    if not await asyncio.to_thread(Path(top).samefile, directory):
+        raise Refused(f"{directory} is only a part of the worktree {top}", "remove it yourself")
+    return common
+
+
+async def _alone(directory: str, branch: str) -> str:
+    others = ("--remotes",) if await _git(directory, "remote") else (f"--exclude={branch}", "--branches", "--tags")
+    return await _git(directory, "rev-list", "--max-count=1", "HEAD", "--not", *others)
+
+
+async def _stashed(directory: str, branch: str) -> str:
+    """The first stash of that branch; all worktrees of a repository share one list."""
+    rows = (await _git(directory, "stash", "list", "--format=%gs")).splitlines()
+    return next((row for row in rows if row.split("n ", 1)[-1].startswith(f"{branch}: ")), "")
+
+
+async def _git(directory: str, *words: str) -> str:
+    """What git says. Raises ``Unavailable`` with its last line where it fails."""
+    env = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    try:
+        git = await asyncio.create_subprocess_exec(
+            "git",
+            "-C",
+            directory,
+            *words,
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            env={**env, "LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0"},
+        )
+    except OSError as error:
+        raise Unavailable(f"git cannot be run in {directory}: {error.strerror}") from None
+    try:
+        out, err = await asyncio.wait_for(git.communicate(), DEADLINE)
+    except TimeoutError:
+        git.kill()
+        raise Unavailable(f"git did not answer within {DEADLINE:g} s in {directory}") from None
+    if git.returncode:
+        said = err.decode("utf-8", "replace").strip().splitlines()
+        raise Unavailable(f"git: {said[-1] if said else git.returncode}")
+    return out.decode("utf-8", "surrogateescape").strip()
