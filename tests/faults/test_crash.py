@@ -42,8 +42,9 @@ async def test_P02_no_prompt_is_lost_or_doubled(world, who, step, when):
     assert list(toll.struck) == [f"{who} {when} {step}"]
 
 
-async def test_what_was_not_typed_goes_back_to_the_queue(world):
-    """``@covey_act`` on the pane says for certain that it was not."""
+async def test_what_was_not_typed_goes_back_to_the_queue(world, monkeypatch):
+    """``@covey_act`` on the pane says for certain that it was not. A second session might be typed into right then."""
+    monkeypatch.setattr(crash, "SESSIONS", 1)
     toll = crash.Toll()
     await crash.one_round(world, 0, Fixed("typing", 1, "after"), toll, "helper")
     assert toll.wrong == []

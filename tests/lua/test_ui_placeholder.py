@@ -84,7 +84,7 @@ def test_url_is_the_one_under_the_cursor_or_the_first(stage: Stage, nvim: Editor
 
 def test_term_is_the_end_of_the_last_terminal_of_the_persons(stage: Stage, nvim: Editor) -> None:
     nvim.cmd("terminal printf 'one\\ntwo\\n'; cat")
-    nvim.wait(lambda: "two" in nvim.screen())
+    nvim.wait("vim.fn.getline(2) == 'two'")
     nvim.cmd("buffer code.lua")
     assert sent(stage, "{term}") == "one\ntwo"
 
