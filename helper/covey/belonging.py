@@ -14,7 +14,6 @@ from covey.process import Process, Table
 
 NAME_LIMIT = 15  # bytes that the kernel keeps of a command's name
 SPARED = frozenset({"tmux: server", "tmux", "screen", "zellij", "nvim", "vim", "emacs"})  # made to outlive a terminal
-ADOPTERS = frozenset({"systemd", "init"})  # who takes in orphans beside pid 1
 
 
 class Members(NamedTuple):
@@ -86,9 +85,8 @@ class _Claim:
 
     def orphan(self, one: Process) -> bool:
         """Its parent is gone: whoever has it now is init, or adopts as init does, above the root's own parent."""
-        parent = self.table.get(one.ppid)
         own = self.leader.ppid if self.leader else 0
-        return not parent or parent.pid in {1, *(self.above - {own})} or parent.command in ADOPTERS
+        return self.table.orphan(one) or one.ppid in self.above - {own}
 
     def starts(self, one: Process) -> bool:
         if one is self.leader or one.identity in self.taken:

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import logging
 import os
+import signal
 from collections.abc import Callable, Coroutine
 from datetime import datetime
 from pathlib import Path
@@ -207,18 +208,21 @@ class Helper:
             await asyncio.to_thread(self._purge)
         await self.fleet.refresh()
         if self.place.wire.connected:
-            await self._dismiss_orphans()
+            await self._end_orphans()
         self._loop = asyncio.create_task(self._run(), name="covey-watch")
 
-    async def _dismiss_orphans(self) -> None:
-        """Have control clients leave whose helper was killed: tmux 3.3a sometimes keeps them for ever."""
-        clients = await panes.control_clients(self.place.wire)
+    async def _end_orphans(self) -> None:
+        """End control clients whose helper was killed: tmux 3.3a keeps one for ever that could not say its answer.
+
+        Nor does the server let go of it when it is asked to: it waits until that answer was read.
+        """
+        clients = [each.pid for each in await panes.clients(self.place.wire) if not each.person]
         if len(clients) > 1:
             table = await asyncio.to_thread(process.snapshot)
-            for pid, name in clients.items():
-                found = table.get(pid)
-                if found and (found.ppid == 1 or not table.get(found.ppid)):
-                    await panes.dismiss(self.place.wire, name)
+            ours = str(self.place.wire.socket)
+            for found in filter(None, map(table.get, clients)):
+                if table.orphan(found) and ours in process.arguments(found.pid):
+                    process.send(found.identity, signal.SIGTERM)
 
     def _server_runs(self) -> None:
         """Refuse to attach to a stopped server: clients that give up on it crash tmux 3.3a when it goes on."""

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 MARK = "COVEY_ID"  # the variable by which a session's processes are known wherever they went
+ADOPTERS = frozenset({"systemd", "init"})  # who takes in orphans beside pid 1
 _LINUX = sys.platform.startswith("linux")
 if not _LINUX:
     import psutil  # 35 ms to import, and Linux never needs it
@@ -131,6 +132,19 @@ def stopped(identity: Identity) -> bool:
     return found is not None and found.identity == identity and found.state in "Tt"
 
 
+def arguments(pid: int) -> list[str]:
+    """The words a process was started with; none where they are not ours to read, or it is gone."""
+    if not _LINUX:
+        with suppress(psutil.Error, OSError):
+            return psutil.Process(pid).cmdline()
+        return []
+    try:
+        raw = Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return []
+    return [os.fsdecode(word) for word in raw.split(b"\0")]
+
+
 def environment(pid: int) -> dict[str, str] | None:
     """The environment a process was started with; None: not ours to read, or gone."""
     if not _LINUX:
@@ -181,6 +195,11 @@ class Table:
         while one and (one := self._by_pid.get(one.ppid)) and one.pid not in found:
             found[one.pid] = one
         return list(found.values())
+
+    def orphan(self, one: Process) -> bool:
+        """Whether its parent is gone: nobody has it now, or init, or who adopts as init does."""
+        parent = self._by_pid.get(one.ppid)
+        return parent is None or parent.pid == 1 or parent.command in ADOPTERS
 
     @cached_property
     def marks(self) -> dict[int, str]:

@@ -26,12 +26,12 @@ if __name__ == "__main__":
 
 from editor import Editor
 from waiting import eventually
-from world import World, is_alive, tmux
+from world import World, describe, is_alive, tmux
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-PATIENCE = 30.0  # seconds within which all must have come to rest: a host's watchdog is 10 s
+PATIENCE = 45.0  # seconds within which all must have come to rest: a kill cut off midway is given up after 30 s
 HELD = 0.4  # seconds for which what was stopped stays stopped, at most
 NAMES = [f"s{number}" for number in range(8)]
 TARGETS = ("editor", "host", "both", "server", "all")
@@ -172,7 +172,7 @@ class Arena:
             if mark and session is None:
                 yield f"orphan {one.pid} of a session that is no more: {words}"
             elif not mark and "-C" in words and not _is_server(one):
-                yield f"a control client was left: {words}"
+                yield f"a control client was left: {describe(one)}"
 
     def _files(self, sessions: dict[str, dict]) -> Iterator[str]:
         for path in [

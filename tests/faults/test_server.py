@@ -283,9 +283,20 @@ os._exit(0)
 """
 
 
-async def test_a_control_client_whose_helper_is_gone_is_dismissed(desk):
+MUTED = """
+import os, subprocess, sys
+client = subprocess.Popen(sys.argv[1:], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+client.stdin.write(b"list-keys\\n" * 50)
+client.stdin.flush()
+os.read(client.stdout.fileno(), 1)
+os._exit(0)
+"""
+
+
+@pytest.mark.parametrize("orphaner", [ORPHANER, MUTED], ids=["that hears somebody else", "that was answering"])
+async def test_a_control_client_whose_helper_is_gone_is_ended(desk, orphaner):
     await desk.standin("one")
-    argv = [sys.executable, "-S", "-c", ORPHANER, *desk.front.helper.place.wire.client()]
+    argv = [sys.executable, "-S", "-c", orphaner, *desk.front.helper.place.wire.client()]
     subprocess.run(argv, check=True)
     await desk.until(lambda: len(desk.tmux("list-clients").splitlines()) == 2, message="the orphan is attached")
     other = await Desk(desk.world).start()

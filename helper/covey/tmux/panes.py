@@ -88,18 +88,6 @@ async def server_pid(server: Server) -> int:
     return int(block.text)
 
 
-async def control_clients(server: Server) -> dict[int, str]:
-    """pid -> name of every control client: the helpers', and those of helpers that are no more."""
-    (block,) = await server.run(("list-clients", "-F", "#{client_control_mode} #{client_pid} #{client_name}"))
-    rows = (raw.decode("utf-8", "replace").split(" ", 2) for raw in block.lines)
-    return {int(row[1]): row[2] for row in rows if row[0] == "1"}
-
-
-async def dismiss(server: Server, client: str) -> None:
-    """Have a client leave; sessions are untouched."""
-    await server.send(("detach-client", "-t", client))
-
-
 async def clients(server: Server) -> list[Client]:
     """Who is attached to what."""
     (block,) = await server.run(CLIENTS)
