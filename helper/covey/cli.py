@@ -119,6 +119,10 @@ TIMEOUT: Word = (
     {"type": seconds, "default": shell.SEND_TIMEOUT, "metavar": "S", "help": "seconds to wait"},
 )
 
+WAIT: Word = (
+    ["--wait"],
+    {"choices": ["submitted", "idle"], "help": "do not answer before: the prompt is submitted, the agent has finished"},
+)
 WHEN: Word = (
     ["--when"],
     {"choices": ["now", "idle", "ask"], "help": "while the agent works: type at once, when it is idle, or ask"},
@@ -143,6 +147,7 @@ OPEN: list[Word] = [
     (["--on-exit"], {"choices": ["keep", "reap", "settled"], "default": "settled", "help": "when its editor leaves"}),
     (["--restart"], {"choices": ["never", "on_failure", "always"], "default": "never", "help": "when it ends"}),
     *((["--" + name.replace("_", "-")], {"metavar": "X", "help": about}) for name, about in shell.OPTIONS.items()),
+    WAIT,
     TIMEOUT,
 ]
 VERBS: dict[str, tuple[str, list[Word], Any]] = {
@@ -161,7 +166,7 @@ VERBS: dict[str, tuple[str, list[Word], Any]] = {
             _flag("--raw", "allow a text that the agent takes as a command"),
             _flag("--as-file", "put it in a private file and send a reference to that"),
             WHEN,
-            (["--wait"], {"choices": ["submitted", "idle"], "help": "do not answer before"}),
+            WAIT,
             (["--act"], {"metavar": "ID", "help": "an id of your own: the same id is never sent twice"}),
             TIMEOUT,
         ],

@@ -22,6 +22,7 @@ from covey.outbox import Outbox
 from covey.preview import FRAME_PAUSE, Previews
 from covey.revival import Revival
 from covey.session import Kit
+from covey.settling import Settling
 from covey.store import Store
 from covey.tmux import panes
 from covey.tmux.control import Control
@@ -72,6 +73,8 @@ class Helper:
             self.kit, self.fleet, max(self.settings.history_limit, int(config.get("history_limit") or 0))
         )
         self.revival = Revival(self.fleet, self.keeper, self.emit, self.store)
+        cap = self.settings.max_settled
+        self.settling = Settling(self.fleet, self.keeper, self.emit, self.store, self.outbox, cap)
         pause = max(FRAME_PAUSE, float(config.get("preview_interval") or 0) / 1000)
         self.previews = Previews(self.fleet, self.place.wire, self.emit, pause)
         self._out = emit
@@ -101,20 +104,8 @@ class Helper:
             self.previews.ring(session)
         if event == "Exited":
             self.revival.exited(self.fleet.views[session])
-        if event in ("State", "Exited", "Changed"):
-            self._settle(self.fleet.views[session])
-
-    def _settle(self, view: Session) -> None:
-        """A session that was opened for one task is settled once its agent has finished it."""
-        pane = self.fleet.panes.get(view.id)
-        finished = view.state in ("idle", "exited") and not (view.queued or view.settled or view.guessed)
-        if finished and pane and pane.spec.options.get("once"):
-            self._errand(self._finished(view.id))
-
-    async def _finished(self, session: str) -> None:
-        if await asyncio.to_thread(self.outbox.spoken, session):
-            await self.keeper.change(session, settled=True)
-            await self.note(session, "settled", {"reason": "its agent has finished", "by": {}})
+        if event in ("Opened", "State", "Exited", "Changed"):
+            self.settling.seen(self.fleet.views[session])
 
     def _errand(self, work: Coroutine[Any, Any, Any]) -> None:
         """Something to be done soon, by itself; a failure is for the log."""
@@ -209,6 +200,7 @@ class Helper:
         await self.fleet.refresh()
         if self.place.wire.connected:
             await self._end_orphans()
+        await self.settling.catch_up()
         self._loop = asyncio.create_task(self._run(), name="covey-watch")
 
     async def _end_orphans(self) -> None:
@@ -285,6 +277,7 @@ class Helper:
             errand.cancel()
         await asyncio.gather(*self._errands, return_exceptions=True)
         await self.revival.close()
+        await self.settling.close()
         await self.previews.close()
         await asyncio.gather(*(session.stop() for session in self.fleet.sessions.values()))
         self._bells.close()

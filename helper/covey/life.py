@@ -15,7 +15,6 @@ from covey.errors import CoveyError, Refused, Usage
 from covey.helper import Helper
 from covey.keeper import Request
 from covey.models import Identity, Json, Receipt, Session
-from covey.reaper import Decision
 from covey.speech import fallen, minted, queue_prompt
 from covey.tmux import panes
 
@@ -110,7 +109,7 @@ async def keep(helper: Helper, name: str, *, on: bool = True) -> Json:
 async def settle(helper: Helper, name: str) -> Json:
     """The work of this session is done: it may be closed when its turn comes."""
     view = await helper.keeper.change(name, settled=True)
-    await _cap(helper)
+    await helper.settling.limit()
     return view.to_json()
 
 
@@ -231,27 +230,9 @@ async def sweep(helper: Helper, *, leaving: Identity | None = None) -> None:
     spared = await _spared(helper, leaving)
     mine = reaper.at_exit(views, leaving, spared) if leaving else []
     others = [view for view in views if view.owner != helper.owner]
-    await _carry_out(helper, mine + reaper.sweep(others, process.alive, spared))
+    await helper.settling.carry_out(mine + reaper.sweep(others, process.alive, spared))
     if leaving:
         await helper.keeper.tidy()  # not at a start, which somebody waits for
-
-
-async def _cap(helper: Helper) -> None:
-    """Close the longest settled beyond the cap; walk past what will not close."""
-    refused: set[str] = set()
-    while decisions := reaper.over_cap(helper.fleet.views.values(), helper.settings.max_settled, refused):
-        refused |= {each.id for each in await _carry_out(helper, decisions)}
-
-
-async def _carry_out(helper: Helper, decisions: list[Decision]) -> list[Decision]:
-    """Do it, and name every session that was closed without being asked for; answers what would not close."""
-    done, left = await helper.keeper.carry_out(decisions)
-    for each in done:
-        await asyncio.to_thread(helper.store.log, each.id, "reaped", each.to_json())
-        helper.emit("Reaped", each.id, each.to_json())
-    for each in left:
-        helper.emit("Notice", each.id, {"level": "warn", "message": f"{each.name} could not be closed"})
-    return left
 
 
 async def _spared(helper: Helper, leaving: Identity | None) -> set[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import contextlib
 import os
 import sys
 from collections.abc import Awaitable, Callable
@@ -11,7 +12,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from covey import agents, explain, paths
-from covey.errors import Refused, Unavailable, Usage
+from covey.errors import NotFound, Refused, Unavailable, Usage
 from covey.models import FINAL, Json
 from covey.prompt import STARTING, WORKING
 
@@ -93,14 +94,30 @@ async def open_session(given: argparse.Namespace, command: list[str]) -> tuple[A
     }
 
     async def work(call: Call) -> tuple[Any, int]:
-        session = await call(given.verb, **params)
-        receipt = session.get("receipt")
-        if receipt and receipt["outcome"] not in FINAL:
-            session["receipt"] = receipt = await _see_through(call, receipt, given.timeout)
-            session = {**await call("get", name=session["id"]), "opened": session["opened"], "receipt": receipt}
-        return session, _status(receipt) if receipt else 0
+        opened = await call(given.verb, **params)
+        return await _prompted(call, opened, given) if "receipt" in opened else (opened, 0)
 
     return await _with_helper(work)
+
+
+async def _prompted(call: Call, opened: Json, given: argparse.Namespace) -> tuple[Json, int]:
+    """The session as it is once its first prompt has arrived or, where that was asked for, its agent has finished."""
+    receipt = await _see_through(call, opened["receipt"], given.timeout, patient=given.wait is not None)
+    finished, status = await _finish(call, receipt, given)
+    now = finished or await call("get", name=opened["id"])
+    if finished and given.verb == "run" and finished["state"] in ("idle", "exited"):
+        with contextlib.suppress(NotFound):  # closed by now, where no settled session is to stay open
+            now = await call("settle", name=opened["id"])
+    return {**opened, **now, "receipt": receipt}, status
+
+
+async def _finish(call: Call, receipt: Json, given: argparse.Namespace) -> tuple[Json | None, int]:
+    """The session once its agent has finished, if that was asked for; and the shell's status."""
+    if given.wait == "idle" and receipt["outcome"] == "submitted":
+        session = await call("idle", name=receipt["session"], seconds=given.timeout)
+        return session, int(session["state"] == "working")
+    waits = given.wait is not None and receipt["outcome"] in ("queued", "held")
+    return None, _status(receipt) or int(waits)
 
 
 def _pair(word: str) -> tuple[str, str]:
@@ -120,14 +137,9 @@ async def send(given: argparse.Namespace, _command: list[str]) -> tuple[Any, int
         receipt = await call("send", name=given.name, text=text, wait=given.timeout, **options, **params)
         if receipt.get("asks") and _is_terminal():
             receipt = await _ask(call, receipt)
-        if receipt["outcome"] not in FINAL:
-            patient = given.wait is not None
-            receipt = await _see_through(call, receipt, given.timeout, patient=patient)
-        if given.wait == "idle" and receipt["outcome"] == "submitted":
-            session = await call("idle", name=receipt["session"], seconds=given.timeout)
-            return {**receipt, "session_state": session["state"]}, 0 if session["state"] != "working" else 1
-        status = _status(receipt)
-        return receipt, status or int(given.wait is not None and receipt["outcome"] in ("queued", "held"))
+        receipt = await _see_through(call, receipt, given.timeout, patient=given.wait is not None)
+        finished, status = await _finish(call, receipt, given)
+        return {**receipt, **({"session_state": finished["state"]} if finished else {})}, status
 
     return await _with_helper(work)
 

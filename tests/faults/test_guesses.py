@@ -117,7 +117,7 @@ async def test_a_run_that_is_guessed_does_not_settle(desk):
     await desk.state("task", "working")
     spoil_mark(desk, run)
     await desk.state("task", "idle")
-    await desk.until(lambda: not desk.front.helper._errands)
+    await desk.until(lambda: all(task.done() for task in desk.front.helper.settling._tasks.values()))
     one = await listed(desk)
     assert (one["settled"], (await desk("reap"))["decisions"]) == (False, [])
 

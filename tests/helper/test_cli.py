@@ -279,3 +279,17 @@ def test_the_log_outlives_its_session_and_json_is_utf8(covey, world):
     argv = [sys.executable, "-m", "covey.cli", "open", "two", "--agent", "shell", "--cwd", str(odd), "--json"]
     done = subprocess.run(argv, env=world.env, capture_output=True, timeout=60, check=False)
     assert json.loads(done.stdout.decode())["cwd"].endswith("d")
+
+
+def test_run_waits_for_the_finish_and_settles(covey):
+    words = ["run", "one", "--agent", "standin", "--prompt", "work 1", "--wait", "idle", "--json"]
+    done = json.loads(covey(*words).stdout)
+    assert (done["receipt"]["outcome"], done["state"]) == ("submitted", "idle")
+    assert (done["settled"], done["opened"]) == (True, True)
+    assert "done" in covey("capture", "one").stdout
+    kinds = [each["kind"] for each in json.loads(covey("log", "one", "--json").stdout)]
+    assert (kinds[0], kinds[-1], kinds.count("settled")) == ("opened", "settled", 1)
+    asked = covey("open", "two", "--agent", "standin", "--prompt", "ask may I", "--wait", "idle", "--json")
+    assert (asked.returncode, json.loads(asked.stdout)["state"]) == (0, "blocked")
+    late = covey("run", "three", "--agent", "standin", "--prompt", "work 9", "--wait", "idle", "--timeout", "0.5")
+    assert late.returncode == 1
