@@ -17,6 +17,8 @@ from covey.helper import Helper
 from covey.models import Json
 
 SWEEP_DEADLINE = 8.0  # seconds; the host's own watchdog ends it after 10
+MADE_DEADLINE = 4.0  # seconds that an editor's leaving waits for agents it asked for
+MAKING = story.OPENS | {"respawn", "reset", "restore"}
 HELLO = {"pid": int, "cwd": str, "config": Mapping[str, Any]}
 CONFIG = {"tmux": str, "agents_dirs": list[str], "log_level": str, "preview_interval": float}
 log = logging.getLogger("covey")
@@ -28,6 +30,7 @@ class Front:
     def __init__(self, emit: Callable[[Json], None]) -> None:
         self._emit = emit
         self._helper: Helper | None = None
+        self._making: set[asyncio.Task[Any]] = set()  # calls that start agents
 
     @property
     def helper(self) -> Helper:
@@ -55,17 +58,31 @@ class Front:
         """One method by name. Raises ``CoveyError`` for what a person can act on; anything else is a bug."""
         given = params or {}
         run = understood(method, given)
-        with _writable():
+        with _writable(), self._noted(method):
             before = await story.known(self.helper, method, given)
             answer = await run(self.helper, **given)
             await story.note(self.helper, method, before, answer)
         return answer
 
+    @contextlib.contextmanager
+    def _noted(self, method: str) -> Iterator[None]:
+        """What starts an agent is seen through, also when the caller leaves."""
+        task = asyncio.current_task()
+        if method in MAKING and task:
+            self._making.add(task)
+        try:
+            yield
+        finally:
+            self._making.discard(task)
+
     async def bye(self, _params: Json) -> None:
         """The exit sweep of the editor that leaves: end what its policy says, release the rest.
 
-        Bounded, so that what it started can still be closed: what is left undone, the next covey on this machine does.
+        Before that, what it asked to start is started. Bounded, so that what it started can still be closed: what is
+        left undone, the next covey on this machine does.
         """
+        if self._making:
+            await asyncio.wait(self._making, timeout=MADE_DEADLINE)
         if self.helper.owner:
             try:
                 async with asyncio.timeout(SWEEP_DEADLINE):

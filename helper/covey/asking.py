@@ -20,10 +20,11 @@ def in_order(helper: Helper) -> list[Session]:
 
 
 async def addressed(helper: Helper, name: str) -> Session:
-    """The session meant, looked up anew when it is not known yet."""
+    """The session meant, looked up anew when it is not known yet; one that is being made is waited for."""
     try:
         return helper.fleet.find(name)
     except NotFound:
+        await helper.fleet.made(name)
         await helper.fleet.refresh()
         return helper.fleet.find(name)
 

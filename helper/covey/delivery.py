@@ -156,7 +156,7 @@ class Delivery:
         await asyncio.sleep(max(0.0, pasted_at + self.profile.enter_delay - time.monotonic()))
         if not self.profile.has_composer:
             await panes.keys(self.server, self.pane, "Enter")
-            raise Halt("pasted", "no evidence: this program shows no composer to read")
+            raise Halt("pasted", "no evidence: it was typed, with Enter, and this program shows no composer to read")
 
     async def _seen(self, before: str) -> None:
         async def look() -> str | None:

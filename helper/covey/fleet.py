@@ -11,7 +11,7 @@ import contextlib
 import os
 import signal
 import unicodedata
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
 from typing import Any, TypeAlias
 
 from covey import registry
@@ -52,6 +52,7 @@ class Fleet:
         self._finished: set[str] = set()  # ended by this helper: a look that began before may still see them
         self._untold: set[Start] = set()  # of these tmux never said how they ended
         self._bad: set[str] = set()  # marked rows that could not be read, as was said already
+        self._coming: list[tuple[str, asyncio.Event]] = []  # names of what is being made
         self.panes: dict[str, Pane] = {}
         self.views: dict[str, View] = {}
         self.sessions: dict[str, Session] = {}
@@ -274,6 +275,22 @@ class Fleet:
             pane = completed(pane, await asyncio.to_thread(self._kit.store.session, session))
         self.panes[session] = pane
         return pane
+
+    @contextlib.contextmanager
+    def coming(self, name: str) -> Iterator[None]:
+        """A session of that name is being made meanwhile."""
+        made = (name, asyncio.Event())
+        self._coming.append(made)
+        try:
+            yield
+        finally:
+            self._coming.remove(made)
+            made[1].set()
+
+    async def made(self, name: str) -> None:
+        """Wait until nobody makes a session of that name any more."""
+        for event in [event for coming, event in self._coming if coming == name]:
+            await event.wait()
 
     def find(self, name: str) -> View:
         """The session of exactly that name, else of that id; never by prefix."""

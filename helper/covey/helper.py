@@ -163,6 +163,7 @@ class Helper:
         self.emit("Receipt", receipt.session, {**receipt.to_json(), "name": self.name_of(receipt.session)})
         if waiting := self._news.get(receipt.id):
             waiting.set()
+        self.ring()  # how many wait is another number now
 
     async def settled(self, act: str, *, patience: float, until: frozenset[str] = FINAL | {"held"}) -> Receipt:
         """The receipt once its outcome is in ``until``, or as it is after ``patience`` seconds."""

@@ -49,7 +49,14 @@ class Keeper:
         self._wire = kit.place.wire
 
     async def ensure(self, request: Request) -> tuple[View, bool]:
-        """The session of that name: the one that lives, or a new one. The only way in; True when it was made now."""
+        """The session of that name: the one that lives, or a new one. The only way in; True when it was made now.
+
+        Who addresses that name through this helper meanwhile waits for it.
+        """
+        with self._fleet.coming(request.name):
+            return await self._ensure(request)
+
+    async def _ensure(self, request: Request) -> tuple[View, bool]:
         if there := await self._there(request.name):
             return there, False
         given = await reference.read(request.env, request.caller)
@@ -147,7 +154,12 @@ class Keeper:
         pane = await self._fleet.pane(view.id)
         if not pane.dead and not force:
             raise Refused(f"{view.name} is still running", "use respawn! (--force) to end it and start it again")
-        await self._fleet.session(view.id).respawn(pane.spec, caller, fresh=fresh, from_epoch=from_epoch or pane.epoch)
+        self._fleet.ending.add(view.id)  # that the old agent ends is no news
+        try:
+            session = self._fleet.session(view.id)
+            await session.respawn(pane.spec, caller, fresh=fresh, from_epoch=from_epoch or pane.epoch)
+        finally:
+            self._fleet.ending.discard(view.id)
         await self._fleet.refresh()
         return self._fleet.views[view.id]
 
@@ -217,7 +229,7 @@ class Keeper:
         await asyncio.to_thread(note_end, self._kit.store, session, reason, ended)
         await self._fleet.finish(session, reason)
         self._fleet.forget(session, reason)
-        await self._last_one_out()
+        await self.last_one_out()
 
     async def _end_left(self, session: str) -> Ended:
         """End what outlived its pane: an agent that is deaf to HUP runs on without a screen."""
@@ -241,7 +253,7 @@ class Keeper:
         """
         records = await asyncio.to_thread(self._kit.store.sessions, live=False)
         ids = {record.spec.id for record in records if not record.ended_at}
-        over = {record.spec.id for record in records} - ids
+        over = {record.spec.id for record in records} - ids - self._fleet.panes.keys()  # what tmux has is not over
         marks = await asyncio.to_thread(lambda: self._kit.place.processes.snapshot().marks)
         await asyncio.gather(*(self._end_left(id_) for id_ in over.intersection(marks.values())))
         acts = {ticket.act for id_ in ids for ticket in await asyncio.to_thread(self._kit.outbox.pending, id_)}
@@ -261,7 +273,7 @@ class Keeper:
             if lock.stem not in ids | {FLEET}:
                 lock.unlink(missing_ok=True)
 
-    async def _last_one_out(self) -> None:
+    async def last_one_out(self) -> None:
         """With the last session gone and nobody else on the wire, the hub and with it the server end."""
         async with self._fleet.lock:
             try:

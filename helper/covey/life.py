@@ -59,9 +59,10 @@ async def open_session(
     )
     act = minted(act)
     view, made = await helper.keeper.ensure(request)
-    if not made and view.state in ("exited", "lost"):
+    ended = not made and view.state in ("exited", "lost")
+    if ended:
         view = await helper.keeper.respawn(view.id, request.caller, fresh=False, force=False)
-    answer: Json = {**view.to_json(), "opened": made}
+    answer: Json = {**view.to_json(), "opened": made, "respawned": ended}
     if not made and request.options.get("history_limit") not in (None, view.options.get("history_limit")):
         answer["note"] = FIXED
     if made and name:
@@ -125,8 +126,11 @@ async def respawn(
     helper: Helper, name: str, *, fresh: bool = False, force: bool = False, environ: Environ = None
 ) -> Json:
     await helper.fleet.refresh()
-    async with fallen(helper, helper.fleet.find(name).id) as unsent:
-        view = await helper.keeper.respawn(name, environ or os.environ, fresh=fresh, force=force)
+    view = await addressed(helper, name)
+    if is_within(view):
+        raise Refused(f"{view.name} is the session that this runs in", "start it again from outside")
+    async with fallen(helper, view.id) as unsent:
+        view = await helper.keeper.respawn(view.id, environ or os.environ, fresh=fresh, force=force)
     helper.revival.started(view.id)
     return {**view.to_json(), "unsent": unsent}
 
@@ -216,6 +220,8 @@ async def reap(helper: Helper, *, yes: bool = False) -> Json:
     await helper.fleet.refresh()
     decisions = reaper.by_hand(in_order(helper), process.alive)
     done, left = await helper.keeper.carry_out(decisions) if yes else ([], [])
+    if yes:
+        await helper.keeper.tidy()
     return {
         "decisions": [each.to_json() for each in decisions],
         "ended": [each.to_json() for each in done],
@@ -233,6 +239,7 @@ async def sweep(helper: Helper, *, leaving: Identity | None = None) -> None:
     await helper.settling.carry_out(mine + reaper.sweep(others, process.alive, spared))
     if leaving:
         await helper.keeper.tidy()  # not at a start, which somebody waits for
+        await helper.keeper.last_one_out()
 
 
 async def _spared(helper: Helper, leaving: Identity | None) -> set[str]:

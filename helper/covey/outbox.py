@@ -141,12 +141,15 @@ class Outbox(Ledger):
     def set_down(self, row: int, reason: str, draft: Json) -> Receipt:
         """Let a typed act wait for a reason to end. ``draft`` is what whoever goes on with it has to know."""
         with self.store.transaction() as db:
+            was = json.loads(_by_row(db, row)["options"]).get("waits")
             db.execute(
-                "UPDATE tickets SET outcome = 'held', reason = ?, options = json_set(options, '$.draft', json(?))"
+                "UPDATE tickets SET outcome = 'held', reason = ?,"
+                " options = json_set(options, '$.draft', json(?), '$.waits', ?)"
                 " WHERE row = ? AND outcome IN ('queued', 'held') AND typer IS NOT NULL",
-                (reason, json.dumps(draft), row),
+                (reason, json.dumps(draft), reason, row),
             )
-            return self._log(receipt(_by_row(db, row)))
+            now_is = receipt(_by_row(db, row))
+            return now_is if was == reason else self._log(now_is)
 
     def resume(self, row: int) -> Receipt:
         """Go on with an act that was set down: it is being typed again, by us."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from covey.agents import Profile
+from covey.agents.composer import BLANK
 from covey.errors import Refused
 from covey.models import Outcome, Verdict
 from covey.tickets import ASKS
@@ -43,6 +44,11 @@ def size(text: str) -> int:
     return len(text.encode("utf-8", "surrogatepass"))
 
 
+def is_blank(text: str) -> bool:
+    """Whether a composer with this text would look empty."""
+    return not text.translate(dict.fromkeys(map(ord, BLANK), " ")).strip()
+
+
 def typed(clean: Clean, profile: Profile, *, raw: bool) -> Clean:
     """The text as it will be typed (``raw``: as it is), or ``Refused`` where it cannot arrive."""
     check(clean, profile)
@@ -75,7 +81,7 @@ def _last(text: str) -> str:
 
 def check(clean: Clean, profile: Profile) -> None:
     """Refuse what cannot arrive, before a ticket is written."""
-    if not clean.text.strip():
+    if is_blank(clean.text):
         raise Refused("the prompt is empty", "write something to send")
     limit = min(MAX_BYTES, profile.paste_limit or MAX_BYTES)
     if size(clean.text) > limit:

@@ -67,6 +67,12 @@ def _sessions(sessions: list[Json]) -> str:
     return "\n".join([*failed, *([table([head, *rows])] if sessions else []), *guessed])
 
 
+def _restored(sessions: list[Json]) -> str:
+    """What was lost, with the way to have it back; or what is back."""
+    hint = [] if any(each.get("state") != "lost" for each in sessions) else ["bring them back: covey restore --yes"]
+    return "\n".join([_sessions(sessions), *hint])
+
+
 def _session(session: Json) -> str:
     where = shown(session["cwd"])
     marks = [word for word, mark in (("kept", "keep"), ("settled", "settled")) if session[mark]]
@@ -183,7 +189,7 @@ def _stats(value: Json) -> str:
 
 FORMS: dict[str, Callable[[Any], str]] = {
     "list": _sessions,
-    "restore": lambda value: _sessions(value) if value else "nothing was lost",
+    "restore": lambda value: _restored(value) if value else "nothing was lost",
     "open": _session,
     "ensure": _session,
     "run": _session,
@@ -200,7 +206,7 @@ FORMS: dict[str, Callable[[Any], str]] = {
     "kill": _kill,
     "delete": _kill,
     "reap": _reap,
-    "capture": lambda value: "\n".join(value["lines"]),
+    "capture": lambda value: "\n".join(value["lines"]).rstrip("\n"),
     "explain": _score,
     "queue": _queue,
     "agents": _agents,

@@ -139,7 +139,11 @@ def note_end(store: Store, session: str, reason: str, ended: Ended) -> None:
     """Write down that a session is over and why, once, however many end it."""
     with store.transaction():
         if store.end_session(session, reason):
-            store.log(session, "ended", {"reason": reason, "ended": [each.pid for each in ended.ended]})
+            store.log(session, "ended", ended_facts(reason, ended))
+
+
+def ended_facts(reason: str, ended: Ended) -> Json:
+    return {"reason": reason, "ended": [each.pid for each in ended.ended]}
 
 
 def lane(kit: Kit, session: str, timeout: float = WAIT_S) -> Lane:
@@ -199,6 +203,8 @@ class Session:
             if ended.survivors:
                 raise Refused(f"{len(ended.survivors)} processes of the old start would not end", "try kill")
             pane = await self._dead_pane()
+            if not pane.spec.guessed:  # its name and the like may be others by now
+                spec = replace(pane.spec, conversation=spec.conversation)
             await panes.respawn(self._kit.place.wire, pane, spec, script)
             await asyncio.to_thread(self._kit.store.save_session, spec, pane.epoch + 1)
             for receipt in await asyncio.to_thread(self._kit.outbox.drop_older, self.id, pane.epoch + 1):
@@ -215,19 +221,31 @@ class Session:
         raise CoveyError("the old agent is gone, but tmux does not see it yet", "try again")
 
     async def kill(self, reason: str) -> Ended:
-        """End the agent with all that belongs to it, then the tmux session; staged files go when all is gone.
-
-        Why is written down before the tmux session goes: whoever misses it looks there.
-        """
+        """End the agent with all that belongs to it, then the tmux session; staged files go when all is gone."""
         pane = await panes.raise_fence(self._kit.place.wire, await self._find(self.id))
         async with self._passing():
             ended = await end_processes(self._kit, pane, self._profile(pane))
             if not ended.survivors:
-                await asyncio.to_thread(note_end, self._kit.store, self.id, reason, ended)
-                with contextlib.suppress(NotFound):  # somebody else was quicker
-                    await panes.kill(self._kit.place.wire, pane)
+                if await self._close(pane, reason):
+                    await asyncio.to_thread(self._kit.store.log, self.id, "ended", ended_facts(reason, ended))
                 self.clear_up()
         return ended
+
+    async def _close(self, pane: Pane, reason: str) -> bool:
+        """End the tmux session; True where nobody had ended it before.
+
+        Why is written down first, for whoever misses it, and taken back if it does not go.
+        """
+        store = self._kit.store
+        mine = await asyncio.to_thread(store.end_session, self.id, reason)
+        try:
+            with contextlib.suppress(NotFound):  # somebody else was quicker
+                await panes.kill(self._kit.place.wire, pane)
+        except CoveyError:
+            if mine:
+                await asyncio.to_thread(store.lives_on, self.id)
+            raise
+        return mine
 
     def clear_up(self) -> None:
         """Remove what was staged for this session."""

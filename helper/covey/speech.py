@@ -104,7 +104,7 @@ def minted(act: str) -> str:
 
 async def _referred(helper: Helper, view: Session, clean: prompt.Clean, act: str, profile: Profile) -> prompt.Clean:
     """The words that make the agent read the text from a file. The same act again refers to the same file."""
-    if not clean.text.strip():
+    if prompt.is_blank(clean.text):
         return clean
     name, files = f"{view.id}.prompt.{act}", helper.place.files
     words = prompt.reference(files.directory / name, profile)

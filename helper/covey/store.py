@@ -97,6 +97,11 @@ class Store:
                 ).rowcount
             )
 
+    def lives_on(self, session: str) -> None:
+        """Take back that a session is over."""
+        with self.transaction() as db:
+            db.execute("UPDATE sessions SET ended_at = NULL, ended_reason = NULL WHERE id = ?", (session,))
+
     def session(self, session: str) -> Record | None:
         found = self.rows("SELECT * FROM sessions WHERE id = ?", (session,))
         return _record(found[0]) if found else None

@@ -26,7 +26,7 @@ async def list_sessions(helper: Helper) -> list[Json]:
 
 async def get(helper: Helper, name: str) -> Json:
     await helper.fleet.refresh()
-    return helper.fleet.find(name).to_json()
+    return (await addressed(helper, name)).to_json()
 
 
 async def snapshot(helper: Helper) -> Json:

@@ -113,7 +113,7 @@ M.verbs = {
     end,
   },
   broadcast = {
-    desc = "send a prompt to every session",
+    desc = "send a prompt to every agent",
     raw = 0,
     range = true,
     run = function(context)

@@ -51,18 +51,20 @@ local SILENT = { Changed = true, Disconnected = true, Frame = true, Notice = tru
 local by_id = {} ---@type table<string, covey.Session>
 local sorted = {} ---@type covey.Session[]
 local names = {} ---@type string[]
-local counted = { total = 0, queued = 0, unseen = 0 } ---@type table<string, integer>
+local counted = { total = 0, queued = 0, unseen = 0, ended = 0 } ---@type table<string, integer>
 local connected = false
 local shown = {} ---@type string[] ids as a person looked at them, newest first
 local listeners = {} ---@type table<integer, fun(event: covey.Event)>
 local next_listener = 0
 
 local function count()
-  counted = { total = #sorted, queued = 0, unseen = 0 }
+  counted = { total = #sorted, queued = 0, unseen = 0, ended = 0 }
   for _, session in ipairs(sorted) do
     counted[session.state] = (counted[session.state] or 0) + 1
     counted.queued = counted.queued + (session.queued or 0)
-    counted.unseen = counted.unseen + (vim.tbl_contains(session.flags or {}, "unseen") and 1 or 0)
+    local unseen = vim.tbl_contains(session.flags or {}, "unseen") and 1 or 0
+    counted.unseen = counted.unseen + unseen
+    counted.ended = counted.ended + (session.state == "exited" and unseen or 0)
   end
 end
 
@@ -107,7 +109,8 @@ function M.names()
   return names
 end
 
---- How many sessions there are in each state, and `total`, `queued`, `unseen`. A state without sessions is absent.
+--- How many sessions there are in each state, and `total`, `queued`, `unseen`, and `ended`: unseen that have exited. A
+--- state without sessions is absent.
 ---@return table<string, integer>
 function M.counts()
   return counted

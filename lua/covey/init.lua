@@ -122,14 +122,26 @@ function M.paste(opts, cb)
   M.send({ name = opts.name, text = opts.text or vim.fn.getreg(opts.register or ""), submit = false }, cb)
 end
 
---- Send one text to several sessions, to all where `names` is absent. The result is a list of receipts.
+--- Who is meant by everybody: agents that run and have work. A shell would take a prompt for a program.
+local function hearers()
+  local heard = vim.tbl_filter(function(session)
+    local over = session.settled or session.state == "exited" or session.state == "lost"
+    return not over and session.agent ~= "shell"
+  end, M.list() or {})
+  return vim.tbl_map(function(session)
+    return session.name
+  end, heard)
+end
+
+--- Send one text to several sessions; where `names` is absent to all agents that run, but not to shells nor to what is
+--- settled. The result is a list of receipts.
 ---@param opts { text: string, names?: string[] }
 ---@param cb? covey.Callback
 function M.broadcast(opts, cb)
   if (opts.text or "") == "" then
     return nothing(cb)
   end
-  require("covey.sending").broadcast({ text = opts.text, names = opts.names or M.names() }, cb)
+  require("covey.sending").broadcast({ text = opts.text, names = opts.names or hearers() }, cb)
 end
 
 --- Start the agent again in its place: `fresh` forgets its conversation, `force` ends one that lives.
@@ -140,7 +152,7 @@ M.respawn = verb.reviving("respawn")
 M.kill = verb.on_session("kill")
 --- Stop what the agent is doing.
 M.interrupt = verb.on_session("interrupt")
---- Choose an option of the dialog that an agent shows: `choice` is its label, its number or "yes", "no".
+--- Choose an option of the dialog that an agent shows: `choice` is "yes", "no" or words of its label.
 M.answer = verb.on_session("answer")
 --- Give a session another name: `new`.
 M.rename = verb.on_session("rename")

@@ -96,7 +96,7 @@ M.actions = {
     paste(selection())
   end,
   Broadcast = function()
-    ask("To every session: ", function(text)
+    ask("To every agent: ", function(text)
       covey().broadcast({ text = text })
     end)
   end,

@@ -83,7 +83,7 @@ end
 ---@return fun(session: covey.Session): string[]
 local function did(what)
   return function(session)
-    local done = session.opened == false and "found" or what
+    local done = session.respawned and "respawned" or session.opened == false and "found" or what
     local name = label.line(session.name)
     local lines = { ("covey: %s %s (%s)%s"):format(done, name, session.agent, unsent(session)) }
     local receipt = session.receipt
@@ -133,9 +133,10 @@ end
 ---@return string[]
 local function restored(found, opts)
   local rows = vim.tbl_map(function(session)
-    return vim.tbl_extend("force", session, { error = (session.error or {}).message })
+    local what = session.error and session.error.message or opts.yes and "restored" or session.state
+    return vim.tbl_extend("force", session, { [opts.yes and "result" or "state"] = what })
   end, found)
-  local lines = table_of({ "name", "agent", "state", "error" }, "nothing to restore")(rows)
+  local lines = table_of({ "name", "agent", opts.yes and "result" or "state" }, "nothing to restore")(rows)
   return #found > 0 and not opts.yes and vim.list_extend(lines, { "bring them back with :Covey restore!" }) or lines
 end
 

@@ -5,7 +5,8 @@ local M = {}
 local SHOWN = {
   { "blocked", "%d waiting" },
   { "lost", "%d lost" },
-  { "unseen", "%d done" },
+  { "ended", "%d exited" },
+  { "done", "%d done" },
   { "working", "%d working" },
   { "queued", "%d queued" },
 }
@@ -20,6 +21,7 @@ end
 
 local function compose(counts)
   local parts = { "covey" }
+  counts = vim.tbl_extend("force", counts, { done = counts.unseen - counts.ended })
   for _, shown in ipairs(SHOWN) do
     local number = counts[shown[1]] or 0
     if number > 0 then

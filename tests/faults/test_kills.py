@@ -73,8 +73,8 @@ async def test_R09_a_kill_leaves_nothing_and_hurts_nobody(desk, brood, script):
 
 async def test_R04_a_zombie_that_nobody_waits_for_is_dead(desk, brood):
     session, kids = await tree(desk, brood, "one", TREES["zombies"])
-    table = desk.front.helper.place.processes.snapshot()
-    assert [table.get(kid).state for kid in kids] == ["Z"] * len(kids)
+    look = desk.front.helper.place.processes.snapshot
+    await desk.until(lambda: all(look().get(kid).state == "Z" for kid in kids), message="all of them ended")
     os.kill(session["pid"], signal.SIGSTOP)
     killed = await desk("kill", name="one")
     assert (killed["survivors"], killed["left"], killed["ended"]) == ([], [], [session["pid"]])

@@ -94,11 +94,15 @@ def test_counts_and_statusline(three):
         "total": 3,
         "queued": 2,
         "unseen": 1,
+        "ended": 0,
         "working": 1,
         "blocked": 1,
         "idle": 1,
     }
     assert nvim.lua("return require('covey').statusline()") == "covey 1 waiting 1 done 1 working 2 queued"
+    crashed = session("a", "x", "exited", flags=["unseen"], exit={"code": 3, "signal": None})
+    three.fleet(crashed, session("b", "y", flags=["unseen"]))
+    assert nvim.lua("return require('covey').statusline()") == "covey 1 exited 1 done"
     three.fleet(session("a", "x"), session("b", "y"))
     assert nvim.lua("return require('covey').statusline()") == "covey 2"
     three.fleet()

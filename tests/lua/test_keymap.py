@@ -111,6 +111,7 @@ def test_a_verb_has_its_map(mapped):
     ],
 )
 def test_maps_ask_for_what_their_verb_wants(mapped, name, typed, expected):
+    mapped.fleet(session("aaaaaaaa", "amber", "blocked"))
     mapped.nvim.lua("local typed = ... vim.ui.input = function(_, cb) cb(typed) end", typed)
     mapped.nvim.cmd(f"nmap gk <Plug>(Covey{name})")
     mapped.nvim.keys("gk")

@@ -10,7 +10,7 @@ from covey.tmux.screen import Screen
 
 MAX_DRAFT = 200  # rows between the rails
 OVER = 3  # rows over a composer, blank ones not counted, of which one tells it from a framed prompt of the talk
-_BLANK = "\u00a0\u200b\ufeff"  # what agents draw where nothing is: no-break and zero-width blanks
+BLANK = "\u00a0\u200b\ufeff"  # what agents draw where nothing is: no-break and zero-width blanks
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,11 +35,14 @@ def locate(screen: Screen, rule: ComposerRule) -> Box | None:
 
 
 def draft(screen: Screen, rule: ComposerRule, box: Box) -> str:
-    """What stands in the composer, as shown; '' where there are only placeholders and blanks."""
+    """What stands in the composer, as shown; '' where there are only placeholders and blanks.
+
+    A placeholder is dim; only where there are no colours it is told by its words, which somebody may have typed.
+    """
     edge = _edge(screen, rule, box)
     rows = [_inside(screen.bright[at][:edge], rule, at == box.first) for at in range(box.first, box.last + 1)]
     text = "\n".join(rows).strip()
-    return "" if any(ghost.search(text) for ghost in rule.ghosts) else text
+    return "" if not screen.coloured and any(ghost.search(text) for ghost in rule.ghosts) else text
 
 
 def _edge(screen: Screen, rule: ComposerRule, box: Box) -> int | None:
@@ -51,7 +54,7 @@ def _edge(screen: Screen, rule: ComposerRule, box: Box) -> int | None:
 def _inside(row: str, rule: ComposerRule, first: bool) -> str:  # noqa: FBT001 - which row it is
     repeated = rule.kind == "bar" or (rule.kind == "line" and not rule.foot)
     found = rule.prompt.match(row) if first or repeated else None
-    return row[found.end() if found else 0 :].translate(dict.fromkeys(map(ord, _BLANK), " ")).strip()
+    return row[found.end() if found else 0 :].translate(dict.fromkeys(map(ord, BLANK), " ")).strip()
 
 
 def _boxed(rows: tuple[str, ...], rule: ComposerRule) -> Box | None:

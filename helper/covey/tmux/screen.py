@@ -33,13 +33,15 @@ class Screen:
 
     ``bright`` has the same rows with every dim or grey character replaced by a blank. ``marks`` has for each row
     the spans (start, end) whose background differs from the rest of their row: what a menu without a pointer
-    highlights. ``cols`` is the pane's width in cells, 0 where it is not known.
+    highlights. ``cols`` is the pane's width in cells, 0 where it is not known. ``coloured``: its program uses colours,
+    so that what is a hint is dim.
     """
 
     lines: tuple[str, ...]
     bright: tuple[str, ...]
     cols: int = 0
     marks: tuple[tuple[tuple[int, int], ...], ...] = ()
+    coloured: bool = False
 
     @property
     def text(self) -> str:
@@ -88,6 +90,7 @@ def parse(ansi: str, cols: int) -> Screen:
         tuple(row.bright for row in rows),
         cols,
         tuple(row.marks for row in rows),
+        "\x1b[" in ansi,
     )
 
 

@@ -21,6 +21,7 @@ local HEIGHT = 10 -- rows of the window
 ---@field text string? what is written
 ---@field saved string the draft on disk, as this editor knows it
 ---@field reason string? why the text is still here
+---@field told string? what became of the text before this one; a message is not seen while one types
 ---@field act string? the act of the text that was sent and has not arrived
 ---@field sent string? that text
 ---@field recalled integer? how far back in what was sent the buffer is
@@ -48,7 +49,7 @@ local function refresh(prompt)
     return
   end
   vim.bo[prompt.buf].modified = false
-  gloss.write(prompt.buf, prompt.source, prompt.reason)
+  gloss.write(prompt.buf, prompt.source, prompt.reason or (text_of(prompt) == "" and prompt.told or nil))
   for _, win in ipairs(vim.fn.win_findbuf(prompt.buf)) do
     vim.wo[win][0].winbar = gloss.winbar(prompt.session, prompt.text, prompt.source)
   end
@@ -89,6 +90,7 @@ local function settle(prompt, receipt)
   if receipt.outcome == "queued" or receipt.outcome == "held" then
     prompt.act = receipt.id
   elseif ARRIVED[receipt.outcome] then
+    prompt.told = receipt.outcome
     arrived(prompt, prompt.sent)
     require("covey.receipts").tell(receipt)
     return refresh(prompt)

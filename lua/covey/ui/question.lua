@@ -19,6 +19,9 @@ end
 --- With the agent's question above, as it stands on its screen.
 ---@param session covey.Session
 function M.answer(session)
+  if session.state ~= "blocked" then
+    return require("covey.notify").say(("covey: %s asks nothing"):format(session.name))
+  end
   local question = vim.trim((session.evidence or {}).excerpt or "")
   local above = question ~= "" and question .. "\n" or ""
   ask(above .. "Answer (yes, no, or words of an option): ", "", function(choice)
