@@ -22,11 +22,12 @@ from covey.look import MOST, NO_DIALOG, NO_SHELL, Look, poll
 from covey.models import Outcome, Pane, Verdict
 from covey.prompt import CANONICAL_LINE, SHELLS, Draft, Result, is_same, longest_line, obstacle
 from covey.tmux import panes, screen
-from covey.tmux.server import Server
+from covey.tmux.server import COLS, ROWS, Server
 
 SEEN_DEADLINE = 30.0  # seconds a pasted draft may take to show
 LEFT_DEADLINE = 60.0  # seconds until an Enter that changed nothing is given up; some agents ignore it after start
 REDRAW = 2.0  # seconds a composer may be away while the agent draws anew
+REDRAW_FIRST = 0.2  # seconds that an agent is given to draw itself into a window of another size
 SHELL_STAYS = 1.0  # seconds a shell must have had the pane before it counts as left behind
 PERSON_PAUSE = 2.0  # seconds since an attached person's last key before we type
 SLOWER = 3.0  # how many times as long as a paste took to show, the effect of an Enter may take
@@ -114,9 +115,13 @@ class Delivery:
         """Make sure the way is free; answers what the composer holds already (only by force not empty)."""
         if self.pane.in_mode:
             await panes.leave_mode(self.server, self.pane)
-        look, typing = await asyncio.gather(self._look(), self._person_types())
-        if typing and not self.force:
+        look, people = await asyncio.gather(self._look(), self._people())
+        if not self.force and any(each.active_at > time.time() - PERSON_PAUSE for each in people):
             raise Halt("held", "somebody is typing in the session")
+        if not people and (look.pane.cols < COLS or look.pane.rows < ROWS):  # a draft might not fit
+            await panes.restore_size(self.server, look.pane)
+            await asyncio.sleep(REDRAW_FIRST)
+            look = await self._look()
         verdict = self.verdict(look.pane, look.screen)
         self.pane = look.pane
         if self.profile.has_composer and verdict.state != "starting":  # what starts an agent is a shell, too
@@ -126,10 +131,10 @@ class Delivery:
             raise Halt(stop.outcome, stop.reason)
         return look.composer or ""
 
-    async def _person_types(self) -> bool:
-        recent = time.time() - PERSON_PAUSE
-        people = await panes.clients(self.server)
-        return any(c.person and c.tmux_session == self.pane.tmux_session and c.active_at > recent for c in people)
+    async def _people(self) -> list[panes.Client]:
+        """Who is attached to the session."""
+        clients = await panes.clients(self.server)
+        return [each for each in clients if each.person and each.tmux_session == self.pane.tmux_session]
 
     # Typing
 

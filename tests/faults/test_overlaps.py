@@ -128,3 +128,25 @@ async def test_a_prompt_that_would_look_empty_is_refused(desk, text):
     await desk.standin("one")
     assert (await desk("send", name="one", text=text))["outcome"] == "refused"
     assert desk.prompts("one") == []
+
+
+async def test_a_window_that_somebody_left_small_holds_no_prompt(desk, terminal):
+    """tmux keeps the size of whoever was attached last."""
+    await desk.standin("one")
+    plan = await desk("attach", name="one")
+    terminal.start(plan["argv"], cols=24, rows=5)
+    await desk.until(lambda: size(desk) == "24x5", message="it is as small as its client")
+    terminal.tmux("kill-server")
+    await desk.until(lambda: not watched(desk), message="nobody is attached")
+    text = "word " * 60
+    receipt = await desk("send", name="one", text=text)
+    receipt = await desk("wait", act=receipt["id"])
+    assert (receipt["outcome"], desk.prompts("one"), size(desk)) == ("submitted", [text], "120x40")
+
+
+def size(desk):
+    return desk.tmux("list-panes", "-a", "-f", "#{@covey_id}", "-F", "#{pane_width}x#{pane_height}").strip()
+
+
+def watched(desk):
+    return "0" in desk.tmux("list-clients", "-F", "#{client_control_mode}")

@@ -131,10 +131,21 @@ def _settle(target: str, spec: Spec, epoch: int, scrollback: int) -> list[Comman
     """
     return [
         ("set-option", "-t", target, "history-limit", str(scrollback)),
-        ("resize-window", "-t", target, "-x", str(COLS), "-y", str(ROWS)),
-        ("set-option", "-w", "-t", target, "window-size", "latest"),
+        *_sized(target),
         *(("set-option", "-p", "-t", target, name, value) for name, value in _marks(spec, epoch)),
     ]
+
+
+def _sized(target: str) -> list[Command]:
+    return [
+        ("resize-window", "-t", target, "-x", str(COLS), "-y", str(ROWS)),
+        ("set-option", "-w", "-t", target, "window-size", "latest"),
+    ]
+
+
+async def restore_size(server: Server, pane: Pane) -> None:
+    """Give the window its size back: it keeps that of whoever was attached last."""
+    await server.run(*_sized(pane.pane))
 
 
 def _marks(spec: Spec, epoch: int, fence: int = 0) -> list[tuple[str, str]]:
