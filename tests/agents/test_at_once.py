@@ -29,7 +29,7 @@ async def test_what_is_asked_at_once_comes_in_order_each_once_and_whole(agent, p
         await stage.state("idle")
         await desk("kill", name=agent)
     assert [each["outcome"] for each in receipts] == ["submitted"] * COUNT
-    assert marks(stage) == [text[:5] for text in texts]
+    assert marks(stage) == [text[:5] for text in texts], [(each.before, each.said) for each in stage.model.requests]
     assert [text[:5] for text in texts if text not in "\n".join(heard(stage))] == []
 
 
