@@ -142,10 +142,15 @@ class Courier:
         if draft and draft.presses:
             return await self._note(ticket, Result("unconfirmed", "the agent went before it was seen to leave"))
         if pane is None:
-            why = "the session's pane is gone"
-            return await self._note(ticket, Result("failed" if draft else "held", why))
+            over: Outcome = "undelivered" if await asyncio.to_thread(self._is_over) else "held"
+            return await self._note(ticket, Result("failed" if draft else over, "the session's pane is gone"))
         why = f"it was meant for start {ticket.epoch}; this is start {pane.epoch}"
         return await self._note(ticket, Result("dropped", why))
+
+    def _is_over(self) -> bool:
+        """Whether the session was ended: nobody will look at what waits for it any more."""
+        record = self._outbox.store.session(self.id)
+        return record is None or bool(record.ended_at)
 
     async def _take_over(self, ticket: Ticket, pane: Pane | None) -> Receipt:
         """Settle what its typer left: we hold the lane, so he types no more.

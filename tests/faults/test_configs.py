@@ -123,7 +123,8 @@ async def test_N04_a_target_that_is_gone_is_never_another(desk):
         with pytest.raises(NotFound):
             await desk(method, name="one", **params)
     with contextlib.suppress(NotFound):  # it may have been noticed by now
-        assert (await desk("send", name="one", text="x"))["outcome"] == "undelivered"
+        sent = await desk("send", name="one", text="x")
+        assert (await desk("wait", act=sent["id"]))["outcome"] == "undelivered"
     assert (desk.prompts("one"), desk.prompts("two")) == ([], [])
 
 
