@@ -112,10 +112,10 @@ async def _prompted(call: Call, opened: Json, given: argparse.Namespace) -> tupl
 
 
 async def _finish(call: Call, receipt: Json, given: argparse.Namespace) -> tuple[Json | None, int]:
-    """The session once its agent has finished, if that was asked for; and the shell's status."""
+    """The session once its agent has finished, or asks, if that was asked for; and the shell's status."""
     if given.wait == "idle" and receipt["outcome"] == "submitted":
         session = await call("idle", name=receipt["session"], seconds=given.timeout)
-        return session, int(session["state"] == "working")
+        return session, int(session["state"] in ("working", "blocked"))
     waits = given.wait is not None and receipt["outcome"] in ("queued", "held")
     return None, _status(receipt) or int(waits)
 

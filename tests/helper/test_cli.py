@@ -290,6 +290,6 @@ def test_run_waits_for_the_finish_and_settles(covey):
     kinds = [each["kind"] for each in json.loads(covey("log", "one", "--json").stdout)]
     assert (kinds[0], kinds[-1], kinds.count("settled")) == ("opened", "settled", 1)
     asked = covey("open", "two", "--agent", "standin", "--prompt", "ask may I", "--wait", "idle", "--json")
-    assert (asked.returncode, json.loads(asked.stdout)["state"]) == (0, "blocked")
+    assert (asked.returncode, json.loads(asked.stdout)["state"]) == (1, "blocked")
     late = covey("run", "three", "--agent", "standin", "--prompt", "work 9", "--wait", "idle", "--timeout", "0.5")
     assert late.returncode == 1
