@@ -92,7 +92,7 @@ async def test_who_waits_for_a_locked_store_keeps_nobody_from_what_needs_none(de
     sending = asyncio.create_task(desk("send", name="one", text="late"))
     await desk.until(lambda: not helper.store._lock.acquire(blocking=False) or helper.store._lock.release())
     async with asyncio.timeout(2):
-        helper._settle(helper.fleet.views[session["id"]])
+        helper.settling.seen(helper.fleet.views[session["id"]])
         await desk.screen("one")
     unlock()
     assert (await sending)["outcome"] == "submitted"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -96,7 +97,7 @@ def test_W05_a_runtime_directory_that_is_of_no_use_is_done_without(world, run, k
 @needs_mounts
 @pytest.mark.parametrize("words", ["list", "open two --agent shell", "send one hi", "kill one"])
 def test_a_full_or_read_only_state_is_one_sentence_and_costs_nothing(world, run, words):
-    covey = " ".join(COVEY)
+    covey = shlex.join(COVEY)
     script = f"""
 {SMALL} {world.state}
 {covey} open one --agent standin >&2
@@ -124,7 +125,7 @@ umount {world.state}
 
 @needs_mounts
 def test_a_full_runtime_directory_holds_a_prompt_until_there_is_room(world, run):
-    covey = " ".join(COVEY)
+    covey = shlex.join(COVEY)
     script = f"""
 {SMALL} {world.run}
 {covey} list >&2
@@ -165,13 +166,13 @@ def test_W04_without_terminal_and_streams_the_detached_verbs_work(world, run):
 
 def test_W03_in_a_tmux_of_ones_own_attach_shows_the_session_and_not_itself(world, run, terminal):
     run([*COVEY, "open", "one", "--agent", "standin"])
-    inner = ["sh", "-c", f"{' '.join(COVEY)} attach one; exec cat"]
+    inner = ["sh", "-c", f"{shlex.join(COVEY)} attach one; exec cat"]
     terminal.start(["env", f"TMUX={terminal.socket},1,0", "TMUX_PANE=%0", *inner])
     terminal.wait_for("A scripted agent")
     terminal.keys("C-]", "d")
     terminal.wait_for(r"\[detached")
     run([*COVEY, "open", "shell", "--agent", "shell"])
-    words = f"{' '.join(COVEY)} attach shell"
+    words = f"{shlex.join(COVEY)} attach shell"
     run([*COVEY, "send", "shell", words])
     eventually(lambda: "is the session that this runs in" in run([*COVEY, "capture", "shell"]).stdout)
     run([*COVEY, "send", "shell", "exit"])
