@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 
 import pytest
@@ -45,7 +46,8 @@ async def test_R02_a_tmux_that_fails_while_an_editor_leaves_ends_nothing(world, 
 async def test_S07_an_agent_that_kills_the_persons_server_does_not_end_ours(desk, terminal):
     terminal.start(["cat"])
     done = desk.world.tmp / "done"
-    script = f"tmux kill-server; tmux -S {terminal.socket} kill-server; touch {done}; sleep 1000"
+    theirs = f"TMUX_TMPDIR={shlex.quote(str(desk.world.tmp))} tmux kill-server"  # what agents do not get of the test's
+    script = f"{theirs}; tmux -S {terminal.socket} kill-server; touch {done}; sleep 1000"
     await desk("open", name="one", cmd=["sh", "-c", script])
     await desk("open", name="two", cmd=["sleep", "1000"])
     await desk.until(done.exists)
