@@ -213,9 +213,10 @@ class Helper:
         if len(clients) > 1:
             table = await asyncio.to_thread(process.snapshot)
             ours = str(self.place.wire.socket)
-            for found in filter(None, map(table.get, clients)):
-                if table.orphan(found) and ours in process.arguments(found.pid):
-                    process.send(found.identity, signal.SIGTERM)
+            async with self.place.wire.quiet.telling():
+                for found in filter(None, map(table.get, clients)):
+                    if table.orphan(found) and ours in process.arguments(found.pid):
+                        process.send(found.identity, signal.SIGKILL)
 
     def _server_runs(self) -> None:
         """Refuse to attach to a stopped server: clients that give up on it crash tmux 3.3a when it goes on."""
@@ -251,7 +252,7 @@ class Helper:
         if wire.connected:
             control = await wire.connect()
             if control is not self._subscribed:
-                await control.run(("refresh-client", "-B", SUBSCRIPTION))
+                await panes.subscribe(control, *SUBSCRIPTION)
                 self._subscribed = control
 
     async def _wait(self) -> None:

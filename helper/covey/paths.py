@@ -122,10 +122,10 @@ def inode(path: Path) -> tuple[int, int] | None:
     return found.st_dev, found.st_ino
 
 
-def try_lock(handle: int) -> bool:
+def try_lock(handle: int, kind: int = fcntl.LOCK_EX) -> bool:
     """Take the kernel's lock (flock) on an open file or directory; False where somebody else has it."""
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(handle, kind | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
     return True

@@ -15,10 +15,10 @@ from covey.errors import CoveyError, NotFound
 from covey.fleet import Emit, Fleet
 from covey.models import Exit, Pane
 from covey.tmux import panes
+from covey.tmux.client import Client
 from covey.tmux.server import COLS, ROWS, Server
 
 FRAME_PAUSE = 0.02  # seconds between two frames of one preview
-READ_SIZE = 1 << 16
 FLAGS = "ignore-size,read-only,pause-after=1"  # behind by a second (we were stopped): tmux keeps nothing for us
 
 
@@ -30,7 +30,7 @@ class Preview:
         self.session, self.view = session, view
         self._bell = asyncio.Event()
         self._bell.set()
-        self._client: asyncio.subprocess.Process | None = None
+        self._client: Client | None = None
         self._last: tuple[object, ...] = ()
         self._screen: dict[str, Any] = {
             "ansi": "",
@@ -52,32 +52,16 @@ class Preview:
         """Ring whenever the pane writes. When the client ends, the last ring shows why."""
         with contextlib.suppress(CoveyError):
             pane = await self._fleet.pane(self.session)
-            self._client = process = await asyncio.create_subprocess_exec(
-                *self._server.client(pane.tmux_session, FLAGS),
-                stdin=asyncio.subprocess.PIPE,  # its end is how the client leaves, also when we die
-                stdout=asyncio.subprocess.PIPE,
-                stderr=asyncio.subprocess.DEVNULL,
-                env=self._server.env,
-                cwd="/",
-                start_new_session=True,
-            )
-            try:
-                await self._drain(process, pane.pane)
-            finally:
-                await _dismiss(process)
+            async with self._server.listener(pane.tmux_session, FLAGS) as self._client:
+                await self._drain(self._client, pane.pane)
         self.ring()
 
-    async def _drain(self, process: asyncio.subprocess.Process, pane: str) -> None:
+    async def _drain(self, client: Client, pane: str) -> None:
         """Throw the output away; the first of it has tmux say no more until ``_show`` has looked its fill."""
-        assert process.stdout is not None
-        while said := await process.stdout.read(READ_SIZE):
+        while said := await client.read():
             self.ring()
             if b"output %" in said:
-                self._tell(f"refresh-client -A '{pane}:pause'")
-
-    def _tell(self, command: str) -> None:
-        if self._client and self._client.stdin and not self._client.stdin.is_closing():
-            self._client.stdin.write(f"{command}\n".encode())
+                client.tell(f"refresh-client -A '{pane}:pause'")
 
     async def _show(self) -> None:
         """Frames at an even pace while the screen changes; then listen again, and look once at what was missed."""
@@ -104,8 +88,9 @@ class Preview:
         return changed
 
     def _listen_again(self) -> None:
-        if pane := self._fleet.panes.get(self.session):
-            self._tell(f"refresh-client -A '{pane.pane}:continue'")
+        pane = self._fleet.panes.get(self.session)
+        if pane and self._client:
+            self._client.tell(f"refresh-client -A '{pane.pane}:continue'")
 
     async def _frame(self) -> bool:
         pane = await self._fleet.pane(self.session)
@@ -135,12 +120,6 @@ class Preview:
         self._last = (note,)
         self._emit("Frame", self.session, {**self._screen, "view": self.view, "dead": True, "exit": None, "note": note})
         return True
-
-
-async def _dismiss(process: asyncio.subprocess.Process) -> None:
-    with contextlib.suppress(ProcessLookupError):
-        process.kill()
-    await process.wait()
 
 
 class Previews:

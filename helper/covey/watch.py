@@ -18,7 +18,7 @@ from covey.models import Identity, Pane, Verdict
 from covey.tmux import panes, screen
 from covey.tmux.server import Server
 
-SUBSCRIPTION = "covey::#{S:#{W:#{P:#{pane_id}#{pane_dead}#{window_activity}#{cursor_x}.#{cursor_y}#{pane_title}}}}"
+SUBSCRIPTION = ("covey", "#{S:#{W:#{P:#{pane_id}#{pane_dead}#{window_activity}#{cursor_x}.#{cursor_y}#{pane_title}}}}")
 CONFIRM = 0.15  # seconds a pause in work must last before it is an end of work: agents clear and redraw
 LOOK_PAUSE, PANE_PAUSE = 0.15, 0.01  # seconds between looks while something may change, and more for each such pane
 UPTAKE = 1.0  # seconds an agent may take to show that it works on what was submitted

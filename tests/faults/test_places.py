@@ -159,7 +159,7 @@ rm {world.run}/fill
 def test_W04_without_terminal_and_streams_the_detached_verbs_work(world, run):
     closed = ["setsid", "sh", "-c", 'exec "$@" <&- >&- 2>&-', "sh"]
     assert run([*closed, *COVEY, "open", "one", "--agent", "standin", "--prompt", "hello"]).returncode == 0
-    assert "You said 5 bytes" in run([*COVEY, "capture", "one"]).stdout
+    eventually(lambda: "You said 5 bytes" in run([*COVEY, "capture", "one"]).stdout)
     assert run([*closed, *COVEY, "attach", "one"]).returncode == 1
     assert run([*closed, *COVEY, "kill", "one"]).returncode == 0
 

@@ -11,15 +11,14 @@ import asyncio
 import contextlib
 import secrets
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from covey.errors import NoServer, ServerLost, TmuxRefused, TmuxTimeout, Usage
+from covey.tmux.client import Client
 
 DEADLINE = 5.0  # seconds one request may take; a healthy round trip is 0.1–0.2 ms
-CLOSE_GRACE = 1.0  # seconds a client gets to leave after its input was closed
-READ_SIZE = 1 << 16
 ATTACH_TRIES, ATTACH_PAUSE = 1000, 0.001  # looks, and seconds between them, until a new client is listed
 
 _PLAIN = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789 _./:,@+=%-")
@@ -122,8 +121,8 @@ class Control:
     it are the answer. So the number of blocks, which guards and errors make uncertain, never has to be guessed.
     """
 
-    def __init__(self, process: asyncio.subprocess.Process, notify: Notify) -> None:
-        self._process = process
+    def __init__(self, client: Client, notify: Notify) -> None:
+        self._client = client
         self._notify = notify
         self._framer = Framer()
         self._token = secrets.token_hex(8)
@@ -133,18 +132,11 @@ class Control:
         self._reader = asyncio.create_task(self._read(), name="tmux-control")
 
     @classmethod
-    async def attach(cls, argv: Sequence[str], env: dict[str, str], notify: Notify) -> Control:
+    async def attach(cls, argv: Sequence[str], env: Mapping[str, str], notify: Notify) -> Control:
         """Start ``argv`` (a ``tmux -C attach …``) and wait until it answers. Raises ``NoServer``."""
-        process = await asyncio.create_subprocess_exec(
-            *argv,
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.DEVNULL,
-            env=env,
-            cwd="/",
-            start_new_session=True,
-        )
-        control = cls(process, notify)
+        client = Client(argv, env)
+        await client.open()
+        control = cls(client, notify)
         try:
             await control._until_attached()
         except (ServerLost, TmuxTimeout, asyncio.CancelledError) as error:
@@ -156,7 +148,7 @@ class Control:
 
     async def _until_attached(self) -> None:
         """A client whose session is not there answers a little before it leaves: only who is listed is attached."""
-        me = str(self._process.pid).encode()
+        me = str(self._client.pid).encode()
         for _ in range(ATTACH_TRIES):
             (block,) = (await self.run(("list-clients", "-F", "#{client_pid}")))[-1:]
             if me in block.lines:
@@ -191,7 +183,7 @@ class Control:
                 return await asyncio.shield(request.answer)
         except TimeoutError:
             self._give_up(ServerLost("tmux stopped answering"))
-            self._process.kill()
+            self._client.drop()
             raise TmuxTimeout(
                 f"tmux did not answer within {deadline:g} s", "is the tmux server stopped or overloaded?"
             ) from None
@@ -201,14 +193,12 @@ class Control:
         fence = f"{self._token}.{self._count}"
         request = _Request(fence.encode(), asyncio.get_running_loop().create_future())
         self._waiting.append(request)
-        assert self._process.stdin is not None
-        self._process.stdin.write(f"{text}\ndisplay-message -p {fence}\n".encode())
+        self._client.tell(f"{text}\ndisplay-message -p {fence}")
         return request
 
     async def _read(self) -> None:
-        assert self._process.stdout is not None
         with contextlib.suppress(OSError):
-            while data := await self._process.stdout.read(READ_SIZE):
+            while data := await self._client.read():
                 for item in self._framer.feed(data):
                     self._take(item)
         self._give_up(ServerLost("the tmux server went away"))
@@ -238,12 +228,6 @@ class Control:
     async def close(self) -> None:
         """Leave: the server and its sessions are untouched."""
         self._lost = self._lost or ServerLost("this client was closed")
-        assert self._process.stdin is not None
-        self._process.stdin.close()
-        try:
-            await asyncio.wait_for(self._process.wait(), CLOSE_GRACE)
-        except TimeoutError:
-            self._process.kill()
-            await self._process.wait()
-            self._reader.cancel()  # a stopped server may hold the other end of its output: no end of file comes
+        await self._client.leave()
+        self._reader.cancel()  # a stopped server may hold the other end of its output: no end of file comes
         await asyncio.wait([self._reader])

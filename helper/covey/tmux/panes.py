@@ -16,7 +16,7 @@ from pathlib import Path
 from covey import registry
 from covey.errors import NotFound, Refused, TmuxRefused, Unknown
 from covey.models import Pane, Spec
-from covey.tmux.control import Block, Command, line, literal
+from covey.tmux.control import Block, Command, Control, line, literal
 from covey.tmux.server import COLS, HUB, ROWS, Server
 
 DENIED = "covey-denied"
@@ -99,6 +99,16 @@ def _clients(block: Block) -> list[Client]:
     return [Client(row[0], row[1] != "1", float(row[2] or 0), int(row[3])) for row in rows if len(row) == 4]  # noqa: PLR2004
 
 
+async def subscribe(control: Control, name: str, what: str) -> None:
+    """Have tmux notice ``subscription-changed``, once a second at most, when the format ``what`` reads otherwise.
+
+    It is read on the hub's own pane. One of the other kind, on a session, kills tmux before 3.7 with all sessions when
+    it is looked after while the client says good-bye: the client has no session any more, and that is not looked at.
+    """
+    (hub,) = await control.run(("display-message", "-p", "#{pane_id}"))
+    await control.run(("refresh-client", "-B", f"{name}:{hub.text}:{what}"))
+
+
 def tmux_name(session_id: str) -> str:
     """The tmux session's own name: from a safe alphabet, never a person's words."""
     return f"covey-{session_id}"
@@ -114,7 +124,8 @@ async def create(server: Server, spec: Spec, script: Path, epoch: int = 1, *, sc
     new = ["new-session", "-d", "-P", "-F", "#{pane_id}", "-s", tmux_name(spec.id), "-x", str(COLS), "-y", str(ROWS)]
     start = [*new, "-c", literal(spec.cwd), "/bin/sh", str(script)]
     rows = ("set-option", "-g", "history-limit", str(scrollback))
-    _, *blocks = await server.send(rows, start, *_settle(f"={tmux_name(spec.id)}:^", spec, epoch, scrollback))
+    async with server.quiet.telling():
+        _, *blocks = await server.send(rows, start, *_settle(f"={tmux_name(spec.id)}:^", spec, epoch, scrollback))
     if blocks and not blocks[0].ok:
         raise TmuxRefused(blocks[0].text)
     match = _MADE.match(blocks[0].lines[-1]) if blocks and blocks[0].lines else None
@@ -187,7 +198,8 @@ async def respawn(server: Server, pane: Pane, spec: Spec, script: Path) -> None:
 
 async def kill(server: Server, pane: Pane) -> None:
     """End the tmux session; what ran in it is the caller's to end first."""
-    await _guarded(server, pane, _ours(pane), line(("kill-session", "-t", pane.tmux_session)), also=[ring()])
+    async with server.quiet.telling():
+        await _guarded(server, pane, _ours(pane), line(("kill-session", "-t", pane.tmux_session)), also=[ring()])
 
 
 async def paste(server: Server, pane: Pane, text: Path, act: str, *, guard: str = "") -> None:
@@ -203,11 +215,12 @@ async def paste(server: Server, pane: Pane, text: Path, act: str, *, guard: str 
     )
     load = ("load-buffer", "-b", buffer, literal(str(text)))
     drop = ("delete-buffer", "-b", buffer)
-    try:
-        await _guarded(server, pane, _and(typing(pane), guard), typed, before=[load], denied=[drop])
-    except NotFound:
-        await server.send(drop)
-        raise
+    async with server.quiet.telling():
+        try:
+            await _guarded(server, pane, _and(typing(pane), guard), typed, before=[load], denied=[drop])
+        except NotFound:
+            await server.send(drop)
+            raise
 
 
 async def keys(server: Server, pane: Pane, *names: str, guard: str = "") -> None:
@@ -217,7 +230,8 @@ async def keys(server: Server, pane: Pane, *names: str, guard: str = "") -> None
 
 async def leave_mode(server: Server, pane: Pane) -> None:
     """End copy mode, if the pane is in it: it would swallow what is typed."""
-    await _guarded(server, pane, _ours(pane), line(("copy-mode", "-q", "-t", pane.pane)))
+    async with server.quiet.telling():
+        await _guarded(server, pane, _ours(pane), line(("copy-mode", "-q", "-t", pane.pane)))
 
 
 def _ours(pane: Pane) -> str:

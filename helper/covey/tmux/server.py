@@ -10,12 +10,15 @@ import asyncio
 import errno
 import shutil
 import socket as sockets
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from covey.errors import CoveyError, NoServer, ServerLost, TmuxRefused, Unavailable
+from covey.tmux.client import Client
 from covey.tmux.control import DEADLINE, Block, Command, Control, Notify, line
+from covey.tmux.quiet import Quiet
 
 if TYPE_CHECKING:
     import libtmux
@@ -77,6 +80,7 @@ class Server:
         self.env = dict(env)
         self._notify = notify
         self._control: Control | None = None
+        self.quiet = Quiet(socket)
         self._connecting = asyncio.Lock()
         self._left = False
         self.before: Callable[[], None] = lambda: None  # asked before each attach; raises where it must not be
@@ -96,9 +100,9 @@ class Server:
             if self._control is None or not self._control.alive:
                 await asyncio.to_thread(self.before)
                 await asyncio.to_thread(probe, self.socket)
-                control = await Control.attach(self._hub_client("-N"), self.env, self._notify)
+                control = await self._attach("-N")
                 if self._left:
-                    await control.close()
+                    await self._leave(control)
                     raise ServerLost("this helper has left")
                 self._control = control
             return self._control
@@ -106,6 +110,21 @@ class Server:
     def client(self, target: str = f"={HUB}", flags: str = FLAGS) -> list[str]:
         """The argument list of a control client on this server."""
         return [*self.command(), "-C", "attach-session", "-t", target, "-f", flags]
+
+    @asynccontextmanager
+    async def listener(self, target: str, flags: str) -> AsyncIterator[Client]:
+        """One more control client, on a session whose output it is told. It has to be read from all the while."""
+        client = None
+        try:
+            async with self.quiet.attaching():
+                client = Client(self.client(target, flags), self.env)
+                await client.open()
+                await client.read()
+            yield client
+        finally:
+            if client:
+                async with self.quiet.telling():
+                    await client.leave()
 
     def command(self) -> list[str]:
         """How tmux is called at all: our socket, our configuration, UTF-8 whatever the locale says."""
@@ -118,12 +137,20 @@ class Server:
         async with self._connecting:
             for _ in range(START_TRIES):
                 try:
-                    self._control = await Control.attach(self._hub_client(), self.env, self._notify)
+                    self._control = await self._attach()
                 except (NoServer, ServerLost, TmuxRefused):
                     await asyncio.sleep(START_PAUSE)
                 else:
                     return
         raise Unavailable("the tmux server does not stay up", f"run: {' '.join(self.command())} new-session")
+
+    async def _attach(self, *flags: str) -> Control:
+        async with self.quiet.attaching():
+            return await Control.attach(self._hub_client(*flags), self.env, self._notify)
+
+    async def _leave(self, control: Control) -> None:
+        async with self.quiet.telling():
+            await control.close()
 
     def _hub_client(self, *flags: str) -> list[str]:
         """A control client that makes the hub where there is none, and the server but for the flag ``-N``.
@@ -149,12 +176,13 @@ class Server:
 
     async def _drop(self) -> None:
         if self._control is not None:
-            await self._control.close()
+            await self._leave(self._control)
             self._control = None
 
     async def end(self) -> None:
         """End the hub, and with it a server that has nothing else. Only for the last one on the wire."""
-        await self.send(("kill-session", "-t", f"={HUB}"))
+        async with self.quiet.telling():
+            await self.send(("kill-session", "-t", f"={HUB}"))
         await self._drop()
 
     def objects(self, loop: asyncio.AbstractEventLoop) -> libtmux.Server:

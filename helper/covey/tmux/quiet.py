@@ -1,0 +1,67 @@
+"""Who comes to the server, and who makes it talk: never at the same moment.
+
+tmux before 3.7 dies, with all sessions, when it has something to tell its control clients (a session was made or
+closed, a client left, a paste buffer changed, a pane entered or left a mode) while one of them is introducing itself:
+that one counts as a control client already and cannot be told anything yet. Two loops that only attach and leave end a
+tmux 3.3a within 200 rounds.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import fcntl
+import os
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+
+from covey import paths
+
+PATIENCE = 1.0  # seconds; whoever keeps the lock for longer was stopped, and its client is through by now
+FIRST_LOOK, LAST_LOOK = 0.0005, 0.01  # seconds between looks at a lock that others hold
+
+
+class Quiet:
+    """The lock of one server, among all processes that use its socket; the kernel's (flock), free when they die."""
+
+    def __init__(self, socket: Path) -> None:
+        self._path = socket.with_name("quiet.lock")
+
+    @asynccontextmanager
+    async def attaching(self) -> AsyncIterator[None]:
+        """While a control client introduces itself. Any number may at once."""
+        async with self._locked(fcntl.LOCK_SH):
+            yield
+
+    @asynccontextmanager
+    async def telling(self) -> AsyncIterator[None]:
+        """While the server is asked for what it tells all its clients of."""
+        async with self._locked(fcntl.LOCK_EX):
+            yield
+
+    @asynccontextmanager
+    async def _locked(self, kind: int) -> AsyncIterator[None]:
+        handle = self._open()
+        try:
+            if handle is not None:
+                await _take(handle, kind)
+            yield
+        finally:
+            if handle is not None:
+                fcntl.flock(handle, fcntl.LOCK_UN)  # a child forked meanwhile would keep it with its copy
+                os.close(handle)
+
+    def _open(self) -> int | None:
+        """None where there is no directory to lock in, and so no server."""
+        with suppress(OSError):
+            return os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, paths.PRIVATE_FILE)
+        return None
+
+
+async def _take(handle: int, kind: int) -> None:
+    """Wait for the lock, but not for ever: it makes an accident unlikely, and is not worth hanging for."""
+    loop = asyncio.get_running_loop()
+    until, pause = loop.time() + PATIENCE, FIRST_LOOK
+    while not paths.try_lock(handle, kind) and loop.time() < until:
+        await asyncio.sleep(pause)
+        pause = min(2 * pause, LAST_LOOK)
