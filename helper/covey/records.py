@@ -6,7 +6,7 @@ All of it waits for the disk, so none of it is called on the loop.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any, TypeAlias
 
@@ -17,18 +17,24 @@ from covey.store import Record
 LAST_WORDS = 40  # rows of its screen that the log keeps of an agent that ended
 GIVEN_UP = 30.0  # seconds after which what somebody had begun with a session is taken for given up
 
+Written: TypeAlias = tuple[dict[str, Record], dict[str, int]]  # sessions, and how many prompts wait for each
 News: TypeAlias = tuple[Pane, Session]  # a session of which the store has to be told
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Records:
     """One helper's hand in the store that all helpers share."""
 
     kit: Kit
+    _version: tuple[object, ...] = ()
+    _read: Written = field(default_factory=lambda: ({}, {}))
 
-    def read(self) -> tuple[dict[str, Record], dict[str, int]]:
+    def read(self) -> Written:
         """The live sessions, and how many prompts wait for each. Before looking: what ends meanwhile is not revived."""
-        return self.live(), self.kit.outbox.counts()
+        version = self.kit.store.version()
+        if version != self._version:
+            self._version, self._read = version, (self.live(), self.kit.outbox.counts())
+        return self._read
 
     def live(self) -> dict[str, Record]:
         return {record.spec.id: record for record in self.kit.store.sessions()}

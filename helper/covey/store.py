@@ -67,6 +67,11 @@ class Store:
             self._connection = None
             self._ready = False
 
+    def version(self) -> tuple[object, ...]:
+        """What is another value once anybody wrote anything."""
+        with self._connected() as db:
+            return self._inode, schema.pragma(db, "data_version"), db.total_changes
+
     # Sessions
 
     def save_session(self, spec: Spec, epoch: int) -> None:

@@ -121,6 +121,17 @@ def test_fleet_values_are_json_and_the_last_one_counts(store):
         assert store.get("socket") == value
 
 
+def test_its_version_is_another_once_anybody_wrote(store, path):
+    other = Store(path)
+    first = store.version()
+    assert store.version() == first
+    other.put("key", 1)
+    second = store.version()
+    store.put("key", 2)
+    assert len({first, second, store.version()}) == 3
+    other.close()
+
+
 def test_history_gives_the_last_entries_oldest_first(store):
     for number in range(5):
         store.log("s", "sent", {"n": number})
