@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import os
-import signal
 import unicodedata
 from collections.abc import Callable, Collection, Iterator
 from typing import Any, TypeAlias
@@ -19,17 +17,16 @@ from covey.errors import NoServer, NotFound, ServerLost, StoreBusy, TmuxRefused,
 from covey.lane import FLEET
 from covey.models import Exit, Identity, Pane, Receipt, now, stamp
 from covey.models import Session as View
+from covey.presence import Presence
 from covey.records import GIVEN_UP, Records, completed, differs, seconds_since
 from covey.session import Kit, Session, lane
 from covey.store import Record
 from covey.tmux import panes
-from covey.tmux.control import Control
 
 STATUS_TRIES = 8  # readings of a dead pane without a status, each after a nudge of its server
 STATUS_PAUSE = 0.004  # seconds between them: tmux answers a nudge in about 2 ms
 UNREAD = "a marked pane cannot be read: it may be this one's"
 OUTSIDE = "closed outside covey"
-REVIVE_TRIES, REVIVE_PAUSE = 20, 0.05  # a living server makes its socket anew on SIGUSR1
 
 Emit = Callable[[str, str, dict[str, Any]], None]
 Start: TypeAlias = tuple[str, int]  # a session and its epoch
@@ -46,12 +43,10 @@ class Fleet:
         self._emit = emit
         self.lock = lane(kit, FLEET)
         self._looking = asyncio.Lock()
-        self._server: Identity | None = None
-        self._control: Control | None = None
+        self.presence = Presence(kit.place, kit.store, self._unreadable)
         self.ending: set[str] = set()  # being killed by this helper: that they exit is no news
         self._finished: set[str] = set()  # ended by this helper: a look that began before may still see them
         self._untold: set[Start] = set()  # of these tmux never said how they ended
-        self._bad: set[str] = set()  # marked rows that could not be read, as was said already
         self._coming: list[tuple[str, asyncio.Event]] = []  # names of what is being made
         self.panes: dict[str, Pane] = {}
         self.views: dict[str, View] = {}
@@ -68,9 +63,9 @@ class Fleet:
         async with self._looking:
             for _ in range(STATUS_TRIES):
                 unclear = await self._pass()
-                if not unclear or self._server is None:
+                if not unclear or self.presence.server is None:
                     return self.views
-                self._kit.place.processes.nudge(self._server.pid)
+                self.presence.nudge()
                 await asyncio.sleep(STATUS_PAUSE)
             self._untold |= await self._pass(last=True)
         return self.views
@@ -79,7 +74,7 @@ class Fleet:
         """One look, told of; answers who is still unclear, and of these tells only in the last."""
         records, counts = await asyncio.to_thread(self._records.read)
         try:
-            found = await self._look()
+            found = await self.presence.look()
         except (NoServer, TmuxTimeout, ServerLost, Unavailable, TmuxRefused) as error:
             self._doubt(error.code, error.message, records, counts)
             return set()
@@ -102,52 +97,8 @@ class Fleet:
             pane.dead and pane.exit != Exit() and bool(known and (known.state, known.epoch) != ("exited", pane.epoch))
         )
 
-    async def _look(self) -> list[Pane]:
-        """All panes of one server, which is known by its process; none where there is no server."""
-        try:
-            control = await self._wire.connect()
-        except NoServer:
-            if not await self._revive():
-                self._server = None
-                return []
-            control = await self._wire.connect()
-        await self._meet(control)
-        found, bad = await panes.look(self._wire)
-        for row in set(bad) - self._bad:
-            self._emit("Notice", "", {"level": "error", "message": f"a marked pane cannot be read: {row[:80]!r}"})
-        self._bad = set(bad)
-        if await self._wire.connect() is not control:
-            raise ServerLost("the tmux server changed while it was read")
-        return found
-
-    async def _meet(self, control: Control) -> None:
-        """Learn which process answers: for one client that is one server for good."""
-        if self._server is None or control is not self._control:
-            self._server = None
-            self._server = self._kit.place.processes.identify(await panes.server_pid(self._wire))
-            self._control = control
-            await self._remember_server()
-
-    async def _remember_server(self) -> None:
-        if self._server is not None:
-            facts = {**self._server.to_json(), "socket": str(self._wire.socket), "tmux": self._wire.binary}
-            await asyncio.to_thread(self._kit.store.put, "server", facts)
-
-    async def _revive(self) -> bool:
-        """Ask a server that lives without its socket to make it again; True when it answers."""
-        facts = await asyncio.to_thread(self._kit.store.get, "server")
-        server = Identity.from_json(facts)
-        if server is None or not self._kit.place.processes.alive(server):
-            return False
-        os.kill(server.pid, signal.SIGUSR1)
-        for _ in range(REVIVE_TRIES):
-            try:
-                await self._wire.connect()
-            except NoServer:
-                await asyncio.sleep(REVIVE_PAUSE)
-            else:
-                return True
-        raise Unavailable("covey's tmux server lives but its socket is gone", f"see process {server.pid}")
+    def _unreadable(self, row: str) -> None:
+        self._emit("Notice", "", {"level": "error", "message": f"a marked pane cannot be read: {row[:80]!r}"})
 
     def _unclear(self, pane: Pane) -> bool:
         """Whether tmux has still to learn that the pane's process ended, or how, and has not failed to before.
@@ -185,10 +136,10 @@ class Fleet:
         ]
         if news:
             with contextlib.suppress(StoreBusy):  # it is tried again at the next look
-                await asyncio.to_thread(self._records.note, news, self._server)
+                await asyncio.to_thread(self._records.note, news, self.presence.server)
         if due:
             self._kit.kin.look(await asyncio.to_thread(self._kit.place.processes.snapshot))
-        if self._bad:
+        if self.presence.unread:
             self._doubt("not-read", UNREAD, records, counts, but=self.panes.keys())
             return
         missing = await self._missing(records)
@@ -213,7 +164,7 @@ class Fleet:
             for session, record in (await asyncio.to_thread(self._records.live)).items()
             if session not in self.panes
         ]
-        closed = [record for record in missing if self._server and record.server == self._server]
+        closed = [record for record in missing if self.presence.server and record.server == self.presence.server]
         if closed:
             again, _ = await panes.look(self._wire)
             here = {pane.spec.id for pane in again}
@@ -223,7 +174,7 @@ class Fleet:
         for record in missing:
             if record.server is None and seconds_since(record.spec.created) > GIVEN_UP:
                 await self.finish(record.spec.id, "it was never started")
-        return [record for record in missing if record.server not in (None, self._server)]
+        return [record for record in missing if record.server not in (None, self.presence.server)]
 
     def _show_pane(self, pane: Pane, record: Record | None, queued: int) -> View | None:
         """Say how a session is; answers it where that, or something of it, has to be written down."""
@@ -238,7 +189,7 @@ class Fleet:
         self._show(view)
         if first and view.state == "exited" and not same:  # it ended before anybody could look
             self._emit("Exited", view.id, view.to_json())
-        known = same and record is not None and record.server == self._server and not differs(record, pane)
+        known = same and record is not None and record.server == self.presence.server and not differs(record, pane)
         return None if known else view
 
     def _show_lost(self, record: Record, queued: int) -> None:
@@ -302,13 +253,6 @@ class Fleet:
             return self.views[name]
         near = ", ".join(sorted(view.name for view in self.views.values())) or "none are open"
         raise NotFound(f"there is no session {name!r}", f"sessions: {near}")
-
-    async def start_server(self) -> None:
-        try:
-            await self._wire.connect()
-        except NoServer:
-            if not await self._revive():
-                await self._wire.start()
 
     async def finish(self, session: str, reason: str) -> None:
         self._finished.add(session)

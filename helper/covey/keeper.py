@@ -64,7 +64,7 @@ class Keeper:
             if there := await self._there(request.name):
                 return there, False
             spec = self._spec(request)
-            await self._fleet.start_server()
+            await self._fleet.presence.start()
             await self._create(spec, request, given)
         await self._fleet.refresh()
         if spec.id not in self._fleet.views:
@@ -188,7 +188,7 @@ class Keeper:
         found = environment(spec, profile, caller, given)
         script = await stage_start(self._kit, spec, profile, found, resume=resume)
         async with self._fleet.lock:
-            await self._fleet.start_server()
+            await self._fleet.presence.start()
             await self._fleet.refresh()
             if view.id in self._fleet.views and self._fleet.views[view.id].state != "lost":
                 await asyncio.to_thread(script.unlink, missing_ok=True)

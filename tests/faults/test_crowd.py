@@ -55,7 +55,6 @@ async def test_S08_nor_do_clients_that_turn_back_on_the_doorstep(desk):
     for number in range(4 * VISITS):
         async with wire.quiet.telling():
             client = Client(wire.client(), wire.env)
-            await client.open()
             await asyncio.sleep(0.0002 * (number % 20))
             await client.leave()
     assert (await desk("get", name="one"))["pid"] == session["pid"]

@@ -59,9 +59,11 @@ async def test_S07_an_agent_that_kills_the_persons_server_does_not_end_ours(desk
 
 
 async def test_S07_an_agent_that_kills_our_server_leaves_sessions_that_are_offered_again(desk):
-    script = f"test -e {desk.world.tmp}/again || {{ touch {desk.world.tmp}/again; tmux -S {desk.socket} kill-server; }}"
+    now = desk.world.tmp / "now"
+    script = f"while ! test -e {now}; do sleep 0.02; done; rm {now}; tmux -S {desk.socket} kill-server"
     await desk("open", name="two", cmd=[sys.executable, "-S", "-c", "import time; time.sleep(1000)"])
     await desk("open", name="one", cmd=["sh", "-c", f"{script}; sleep 1000"])
+    now.touch()
     assert await desk.state("two", "lost")
     assert {each["name"] for each in await desk("restore")} == {"one", "two"}
     back = await desk("restore", yes=True)

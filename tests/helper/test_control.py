@@ -92,7 +92,7 @@ async def control(socket, world):
     one = await Control.attach(argv(socket), world.env, lambda *notice: notices.append(notice))
     one.notices = notices
     yield one
-    await one.close()
+    await one.leave()
 
 
 def argv(socket, target="=hub"):

@@ -58,7 +58,7 @@ async def misheard(desk, monkeypatch):
             found, bad = await real(server)
             return (found, bad) if all(each.exit != Exit() for each in found) else None
 
-        nudged = desk.front.helper.fleet._server.pid
+        nudged = desk.front.helper.fleet.presence.server.pid
         monkeypatch.setattr(fleet.panes, "look", look)
         monkeypatch.setattr(type(desk.front.helper.place.processes), "nudge", staticmethod(nudges.append))
         return looks, nudges
@@ -79,7 +79,7 @@ async def test_S2_a_server_is_nudged_before_an_exit_is_called_unknown(desk, mish
     _, nudges = misheard(3)
     await desk.front.helper.fleet.refresh()
     assert deaths(desk) == [("a", 9), ("b", 9)]
-    assert nudges == [desk.front.helper.fleet._server.pid] * 3
+    assert nudges == [desk.front.helper.fleet.presence.server.pid] * 3
 
 
 async def test_a_death_that_is_clear_is_told_before_one_that_is_not(desk, misheard, monkeypatch):

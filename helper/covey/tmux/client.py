@@ -9,8 +9,11 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import subprocess
 from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import IO
 
 READ_SIZE = 1 << 16
 LAST_CALL = 0.5  # seconds one that has just started gets for its first word before it is left to itself
@@ -27,6 +30,7 @@ class Client:
         _left.difference_update([each for each in _left if each.poll() is not None])
         self._process = subprocess.Popen(  # asyncio's own kills what still runs when we end
             argv,
+            bufsize=0,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -35,69 +39,109 @@ class Client:
             start_new_session=True,
         )
         _left.add(self._process)
-        self._reader = asyncio.StreamReader()
-        self._input: asyncio.WriteTransport | None = None
-        self._output: asyncio.ReadTransport | None = None
-        self._heard = asyncio.Event()  # it said something, or left: the server has let it in, or never will
         self.pid = self._process.pid
-
-    async def open(self) -> None:
-        """Take its input and output in hand."""
-        loop, process = asyncio.get_running_loop(), self._process
-        assert process.stdin is not None
-        assert process.stdout is not None
-        self._input, _ = await loop.connect_write_pipe(asyncio.Protocol, process.stdin)
-        ear = _Ear(self._reader, self._heard)
-        self._output, _ = await loop.connect_read_pipe(lambda: ear, process.stdout)
+        self._loop = asyncio.get_running_loop()
+        self._said = asyncio.StreamReader()
+        self._heard = asyncio.Event()  # it said something, or left: the server has let it in, or never will
+        self._unsaid = b""
+        self._ears, self._mouth = _pipe(self._process.stdout), _pipe(self._process.stdin)
+        self._loop.add_reader(self._ears, self._hear)
 
     def tell(self, command: str) -> None:
         """One line for it, if it still listens."""
-        if self._input and not self._input.is_closing():
-            self._input.write(f"{command}\n".encode())
+        if self._mouth >= 0:
+            self._unsaid += f"{command}\n".encode()
+            self._say()
 
     async def read(self) -> bytes:
         """What it says next; nothing when it has left."""
-        return await self._reader.read(READ_SIZE)
+        return await self._said.read(READ_SIZE)
+
+    async def let_in(self) -> None:
+        """Wait until the server knows it. Who is cancelled meanwhile goes on only then, or when it takes too long."""
+        try:
+            await self._heard.wait()
+        except asyncio.CancelledError:
+            await self._last_call()
+            raise
 
     def drop(self) -> None:
-        """End it, unless the server has not let it in: then only its input is closed."""
-        if self._heard.is_set() and self._process.poll() is None:
+        """End it, unless it waits for the server to let it in: then it is only let alone."""
+        if self._process.poll() is None and (self._heard.is_set() or not _knocks(self.pid)):
             self._process.kill()
-        if self._input and not self._input.is_closing():
-            self._input.abort()
+        self._hush()
+        self._deafen()
 
     async def leave(self) -> None:
         """As ``drop``; one that may be about to be let in is given a moment, and one that is ended is gone after it."""
+        try:
+            await self._last_call()
+        finally:
+            self.drop()
+        while self._heard.is_set() and self._process.poll() is None:  # noqa: ASYNC110  # killed: in a moment
+            await asyncio.sleep(GONE_PAUSE)
+
+    async def _last_call(self) -> None:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(LAST_CALL):
                 await self._heard.wait()
-        self.drop()
-        if self._heard.is_set():
-            await self._gone()
-        if self._output:
-            self._output.close()
-        await asyncio.sleep(0)  # the loop closes what it has in hand
-        for pipe in (self._process.stdin, self._process.stdout):
-            if pipe:
-                pipe.close()
 
-    async def _gone(self) -> None:
-        while self._process.poll() is None:  # noqa: ASYNC110  # a killed child, in a moment
-            await asyncio.sleep(GONE_PAUSE)
-        _left.discard(self._process)
-
-
-class _Ear(asyncio.StreamReaderProtocol):
-    """Feeds the reader, and notices the first word or the end of it."""
-
-    def __init__(self, reader: asyncio.StreamReader, heard: asyncio.Event) -> None:
-        super().__init__(reader)
-        self._heard = heard
-
-    def data_received(self, data: bytes) -> None:
+    def _hear(self) -> None:
+        try:
+            said = os.read(self._ears, READ_SIZE)
+        except BlockingIOError:
+            return
+        except OSError:
+            said = b""
         self._heard.set()
-        super().data_received(data)
+        if said:
+            self._said.feed_data(said)
+        else:
+            self._deafen()
+            self._hush()
 
-    def connection_lost(self, exc: Exception | None) -> None:
-        self._heard.set()
-        super().connection_lost(exc)
+    def _deafen(self) -> None:
+        if self._ears >= 0:
+            self._loop.remove_reader(self._ears)
+            self._said.feed_eof()
+            self._ears = _close(self._process.stdout)
+
+    def _say(self) -> None:
+        try:
+            told = os.write(self._mouth, self._unsaid)
+        except BlockingIOError:
+            told = 0
+        except OSError:  # it has left, which whoever reads will see
+            self._hush()
+            return
+        self._unsaid = self._unsaid[told:]
+        if self._unsaid:
+            self._loop.add_writer(self._mouth, self._say)
+        else:
+            self._loop.remove_writer(self._mouth)
+
+    def _hush(self) -> None:
+        if self._mouth >= 0:
+            self._loop.remove_writer(self._mouth)
+            self._mouth = _close(self._process.stdin)
+
+
+def _pipe(end: IO[bytes] | None) -> int:
+    assert end is not None
+    os.set_blocking(end.fileno(), False)
+    return end.fileno()
+
+
+def _close(end: IO[bytes] | None) -> int:
+    assert end is not None
+    end.close()
+    return -1
+
+
+def _knocks(pid: int) -> bool:
+    """Whether a process has a socket open; True where that cannot be told."""
+    try:
+        with os.scandir(f"/proc/{pid}/fd") as files:
+            return any(Path(each).readlink().name.startswith("socket:") for each in files)
+    except OSError:
+        return True

@@ -135,12 +135,11 @@ class Control:
     async def attach(cls, argv: Sequence[str], env: Mapping[str, str], notify: Notify) -> Control:
         """Start ``argv`` (a ``tmux -C attach …``) and wait until it answers. Raises ``NoServer``."""
         client = Client(argv, env)
-        await client.open()
         control = cls(client, notify)
         try:
             await control._until_attached()
         except (ServerLost, TmuxTimeout, asyncio.CancelledError) as error:
-            await control.close()
+            await control.leave()
             if isinstance(error, ServerLost):
                 raise NoServer("tmux has no server on covey's socket") from error
             raise
@@ -225,9 +224,13 @@ class Control:
                 answer.set_exception(reason)
                 answer.exception()  # a caller that was cancelled will not fetch it
 
-    async def close(self) -> None:
-        """Leave: the server and its sessions are untouched."""
+    def drop(self) -> None:
+        """Leave at once: the server and its sessions are untouched."""
+        self._lost = self._lost or ServerLost("this client was closed")
+        self._client.drop()
+
+    async def leave(self) -> None:
+        """As ``drop``; nothing of it is left after it."""
         self._lost = self._lost or ServerLost("this client was closed")
         await self._client.leave()
-        self._reader.cancel()  # a stopped server may hold the other end of its output: no end of file comes
         await asyncio.wait([self._reader])

@@ -11,8 +11,8 @@ from __future__ import annotations
 import asyncio
 import fcntl
 import os
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 
 from covey import paths
@@ -25,7 +25,7 @@ class Quiet:
     """The lock of one server, among all processes that use its socket; the kernel's (flock), free when they die."""
 
     def __init__(self, socket: Path) -> None:
-        self._path = socket.with_name("quiet.lock")
+        self._lock, self._turn = socket.with_name("quiet.lock"), socket.with_name("turn.lock")
 
     @asynccontextmanager
     async def attaching(self) -> AsyncIterator[None]:
@@ -41,27 +41,33 @@ class Quiet:
 
     @asynccontextmanager
     async def _locked(self, kind: int) -> AsyncIterator[None]:
-        handle = self._open()
-        try:
-            if handle is not None:
-                await _take(handle, kind)
+        """Who waits has the turn, so that those who come after do not keep him waiting."""
+        with _file(self._lock) as lock:
+            with _file(self._turn) as turn:
+                await _take(turn, fcntl.LOCK_EX)
+                await _take(lock, kind)
             yield
-        finally:
-            if handle is not None:
-                fcntl.flock(handle, fcntl.LOCK_UN)  # a child forked meanwhile would keep it with its copy
-                os.close(handle)
 
-    def _open(self) -> int | None:
-        """None where there is no directory to lock in, and so no server."""
-        with suppress(OSError):
-            return os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, paths.PRIVATE_FILE)
-        return None
+
+@contextmanager
+def _file(path: Path) -> Iterator[int]:
+    """A lock's file, open; -1 where there is no directory for it, and so no server."""
+    try:
+        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, paths.PRIVATE_FILE)
+    except OSError:
+        handle = -1
+    try:
+        yield handle
+    finally:
+        if handle >= 0:
+            fcntl.flock(handle, fcntl.LOCK_UN)  # a child forked meanwhile would keep it with its copy
+            os.close(handle)
 
 
 async def _take(handle: int, kind: int) -> None:
     """Wait for the lock, but not for ever: it makes an accident unlikely, and is not worth hanging for."""
     loop = asyncio.get_running_loop()
     until, pause = loop.time() + PATIENCE, FIRST_LOOK
-    while not paths.try_lock(handle, kind) and loop.time() < until:
+    while handle >= 0 and not paths.try_lock(handle, kind) and loop.time() < until:
         await asyncio.sleep(pause)
         pause = min(2 * pause, LAST_LOOK)

@@ -118,13 +118,11 @@ class Server:
         try:
             async with self.quiet.attaching():
                 client = Client(self.client(target, flags), self.env)
-                await client.open()
-                await client.read()
+                await client.let_in()
             yield client
         finally:
             if client:
-                async with self.quiet.telling():
-                    await client.leave()
+                await self._leave(client)
 
     def command(self) -> list[str]:
         """How tmux is called at all: our socket, our configuration, UTF-8 whatever the locale says."""
@@ -148,9 +146,13 @@ class Server:
         async with self.quiet.attaching():
             return await Control.attach(self._hub_client(*flags), self.env, self._notify)
 
-    async def _leave(self, control: Control) -> None:
-        async with self.quiet.telling():
-            await control.close()
+    async def _leave(self, client: Client | Control) -> None:
+        """Whoever is cancelled while he waits for a good moment takes this one."""
+        try:
+            async with self.quiet.telling():
+                await client.leave()
+        finally:
+            client.drop()
 
     def _hub_client(self, *flags: str) -> list[str]:
         """A control client that makes the hub where there is none, and the server but for the flag ``-N``.
