@@ -213,7 +213,7 @@ class Helper:
         if len(clients) > 1:
             table = await asyncio.to_thread(process.snapshot)
             ours = str(self.place.wire.socket)
-            async with self.place.wire.quiet.telling():
+            async with self.place.wire.telling():
                 for found in filter(None, map(table.get, clients)):
                     if table.orphan(found) and ours in process.arguments(found.pid):
                         process.send(found.identity, signal.SIGKILL)

@@ -27,7 +27,7 @@ class Client:
 
     def __init__(self, argv: Sequence[str], env: Mapping[str, str]) -> None:
         """Start it. Raises ``OSError`` where no process can be had."""
-        _left.difference_update([each for each in _left if each.poll() is not None])
+        _tidy()
         self._process = subprocess.Popen(  # asyncio's own kills what still runs when we end
             argv,
             bufsize=0,
@@ -66,11 +66,11 @@ class Client:
             raise
 
     def drop(self) -> None:
-        """End it, unless it waits for the server to let it in: then it is only let alone."""
-        if self._process.poll() is None and (self._heard.is_set() or not _knocks(self.pid)):
+        """End it, unless it waits for the server to let it in: then it is only told no more."""
+        if self._heard.is_set() or not _knocks(self.pid):
             self._process.kill()
-        self._hush()
-        self._deafen()
+        else:
+            self._hush()
 
     async def leave(self) -> None:
         """As ``drop``; one that may be about to be let in is given a moment, and one that is ended is gone after it."""
@@ -80,6 +80,8 @@ class Client:
             self.drop()
         while self._heard.is_set() and self._process.poll() is None:  # noqa: ASYNC110  # killed: in a moment
             await asyncio.sleep(GONE_PAUSE)
+        self._hush()
+        self._deafen()
 
     async def _last_call(self) -> None:
         with contextlib.suppress(TimeoutError):
@@ -124,6 +126,12 @@ class Client:
         if self._mouth >= 0:
             self._loop.remove_writer(self._mouth)
             self._mouth = _close(self._process.stdin)
+
+
+def _tidy() -> None:
+    """Forget those that have left and that nobody listens to any more."""
+    gone = [each for each in _left if each.poll() is not None and each.stdout and each.stdout.closed]
+    _left.difference_update(gone)
 
 
 def _pipe(end: IO[bytes] | None) -> int:

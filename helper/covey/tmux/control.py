@@ -138,7 +138,7 @@ class Control:
         control = cls(client, notify)
         try:
             await control._until_attached()
-        except (ServerLost, TmuxTimeout, asyncio.CancelledError) as error:
+        except BaseException as error:
             await control.leave()
             if isinstance(error, ServerLost):
                 raise NoServer("tmux has no server on covey's socket") from error
@@ -146,11 +146,11 @@ class Control:
         return control
 
     async def _until_attached(self) -> None:
-        """A client whose session is not there answers a little before it leaves: only who is listed is attached."""
+        """Only who is listed is attached: one whose session is not there, or not yet, answers too, or is refused."""
         me = str(self._client.pid).encode()
         for _ in range(ATTACH_TRIES):
-            (block,) = (await self.run(("list-clients", "-F", "#{client_pid}")))[-1:]
-            if me in block.lines:
+            blocks = await self.send(line(("list-clients", "-F", "#{client_pid}")))
+            if any(me in block.lines for block in blocks):
                 return
             await asyncio.sleep(ATTACH_PAUSE)
         raise ServerLost("tmux did not attach the client")

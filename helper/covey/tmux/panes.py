@@ -124,7 +124,7 @@ async def create(server: Server, spec: Spec, script: Path, epoch: int = 1, *, sc
     new = ["new-session", "-d", "-P", "-F", "#{pane_id}", "-s", tmux_name(spec.id), "-x", str(COLS), "-y", str(ROWS)]
     start = [*new, "-c", literal(spec.cwd), "/bin/sh", str(script)]
     rows = ("set-option", "-g", "history-limit", str(scrollback))
-    async with server.quiet.telling():
+    async with server.telling():
         _, *blocks = await server.send(rows, start, *_settle(f"={tmux_name(spec.id)}:^", spec, epoch, scrollback))
     if blocks and not blocks[0].ok:
         raise TmuxRefused(blocks[0].text)
@@ -198,7 +198,7 @@ async def respawn(server: Server, pane: Pane, spec: Spec, script: Path) -> None:
 
 async def kill(server: Server, pane: Pane) -> None:
     """End the tmux session; what ran in it is the caller's to end first."""
-    async with server.quiet.telling():
+    async with server.telling():
         await _guarded(server, pane, _ours(pane), line(("kill-session", "-t", pane.tmux_session)), also=[ring()])
 
 
@@ -215,7 +215,7 @@ async def paste(server: Server, pane: Pane, text: Path, act: str, *, guard: str 
     )
     load = ("load-buffer", "-b", buffer, literal(str(text)))
     drop = ("delete-buffer", "-b", buffer)
-    async with server.quiet.telling():
+    async with server.telling():
         try:
             await _guarded(server, pane, _and(typing(pane), guard), typed, before=[load], denied=[drop])
         except NotFound:
@@ -230,7 +230,7 @@ async def keys(server: Server, pane: Pane, *names: str, guard: str = "") -> None
 
 async def leave_mode(server: Server, pane: Pane) -> None:
     """End copy mode, if the pane is in it: it would swallow what is typed."""
-    async with server.quiet.telling():
+    async with server.telling():
         await _guarded(server, pane, _ours(pane), line(("copy-mode", "-q", "-t", pane.pane)))
 
 

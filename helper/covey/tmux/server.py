@@ -163,6 +163,13 @@ class Server:
         new = ["new-session", "-A", "-s", HUB, *size, "-c", "/", "-f", FLAGS, "exec sleep 2147483647"]
         return [*self.command(), *flags, "-C", *new]
 
+    @asynccontextmanager
+    async def telling(self) -> AsyncIterator[None]:
+        """While it is asked for what it tells all its clients of; attached to before that, for nobody may meanwhile."""
+        await self.connect()
+        async with self.quiet.telling():
+            yield
+
     async def run(self, *commands: Command, deadline: float = DEADLINE) -> list[Block]:
         """Commands in one line on the control client; see ``Control.run``. ``NoServer`` where there is none."""
         return await (await self.connect()).run(*commands, deadline=deadline)
@@ -183,7 +190,7 @@ class Server:
 
     async def end(self) -> None:
         """End the hub, and with it a server that has nothing else. Only for the last one on the wire."""
-        async with self.quiet.telling():
+        async with self.telling():
             await self.send(("kill-session", "-t", f"={HUB}"))
         await self._drop()
 
