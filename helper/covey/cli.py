@@ -12,6 +12,7 @@ import logging
 import os
 import sys
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from typing import Any, TextIO
 
 from covey import paths, render, shell
@@ -64,9 +65,11 @@ def _run(words: list[str]) -> int:
     except Told as told:
         _say(str(told))
         return 0
+    began = datetime.now(UTC)
     answer, status = asyncio.run(VERBS[given.verb][2](given, command))
     if answer is not None:
-        _say(_json(answer) if given.json else render.answer(given.verb, answer, full="full" in given and given.full))
+        full = "full" in given and given.full
+        _say(_json(answer) if given.json else render.answer(given.verb, answer, full=full, began=began))
     return int(status)
 
 
@@ -136,7 +139,8 @@ def _flag(name: str, about: str) -> Word:
 NAMES: Word = (["names"], {"nargs": "*", "metavar": "NAME", "help": "only these sessions"})
 OPEN: list[Word] = [
     (["name"], {"nargs": "?", "metavar": "NAME", "help": "its name; one is made from the agent's where none is given"}),
-    (["--agent"], {"metavar": "A", "help": "a profile's name (see `covey agents`)"}),
+    (["other"], {"nargs": "?", "metavar": "AGENT", "help": "its agent (see `covey agents`), also before NAME"}),
+    (["--agent"], {"metavar": "A", "help": "the same; default: the agent called NAME, else claude"}),
     (["--cwd"], {"metavar": "DIR", "help": "where it starts"}),
     (["--prompt"], {"metavar": "TEXT", "help": "its first prompt; - reads standard input"}),
     (
@@ -211,8 +215,8 @@ VERBS: dict[str, tuple[str, list[Word], Any]] = {
         [NAME, _flag("--workspace", "remove its git worktree too, if all work in it is somewhere else")],
         shell.plain("delete", "name", "workspace", failed=shell.survivors),
     ),
-    "keep": ("keep a session from every sweep", [NAME, _flag("--off", "no longer")], shell.keep),
-    "settle": ("say that a session's work is done", [NAME], shell.plain("settle", "name")),
+    "keep": ("keep a session from every sweep", [NAME, _flag("--off", "no longer")], shell.switch),
+    "settle": ("say that a session's work is done", [NAME, _flag("--off", "no longer")], shell.switch),
     "interrupt": ("interrupt what the agent is doing", [NAME], shell.plain("interrupt", "name")),
     "answer": (
         "answer the question a session waits with",
@@ -223,7 +227,7 @@ VERBS: dict[str, tuple[str, list[Word], Any]] = {
     "edit": (
         "replace the text of a prompt that was not typed yet, or say when it goes",
         [
-            (["act"], {"metavar": "ID", "help": "the prompt's id, see `covey queue`"}),
+            (["act"], {"metavar": "NUMBER", "help": "the prompt's number (see `covey queue`) or id"}),
             (["text"], {"nargs": "?", "metavar": "TEXT", "help": "its new text; - reads standard input"}),
             WHEN,
         ],
@@ -231,7 +235,7 @@ VERBS: dict[str, tuple[str, list[Word], Any]] = {
     ),
     "cancel": (
         "take back a prompt that was not typed yet",
-        [(["act"], {"metavar": "ID"})],
+        [(["act"], {"metavar": "NUMBER|NAME", "help": "its number or id; or the session it alone waits for"})],
         shell.plain("cancel", "act"),
     ),
     "capture": (

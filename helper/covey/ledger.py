@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from covey.store import Store
 
 
+ROW_DIGITS = 18  # of a row that SQLite can have
+
+
 class Ledger:
     """The tickets in ``store``, for who reads."""
 
@@ -35,6 +38,14 @@ class Ledger:
     def ticket(self, act_id: str) -> Ticket:
         """Raises ``NotFound`` for an act that was never taken in."""
         return ticket(only(self.store.rows("SELECT * FROM tickets WHERE act = ?", (act_id,)), act_id))
+
+    def meant(self, word: str) -> str:
+        """Give the id of the act that has this id, else of the one that has this number. Raises ``NotFound``."""
+        row = int(word) if word.isdecimal() and len(word) <= ROW_DIGITS else 0
+        found = self.store.rows(
+            "SELECT act FROM tickets WHERE act = ?1 OR row = ?2 ORDER BY act = ?1 DESC LIMIT 1", (word, row)
+        )
+        return str(only(found, word)["act"])
 
     def head(self, session: str) -> Ticket | None:
         """Give the first of ``pending``; a held one has the ``draft`` of ``set_down`` in its options, if it has one."""
@@ -83,5 +94,5 @@ class Ledger:
 def only(found: list[sqlite3.Row], wanted: str) -> sqlite3.Row:
     """The one row, or ``NotFound``."""
     if not found:
-        raise NotFound(f"No act {wanted} is known", "Acts are forgotten 30 days after they are settled.")
+        raise NotFound(f"no prompt {wanted} is known", "prompts are forgotten 30 days after they are settled")
     return found[0]

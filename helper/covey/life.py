@@ -38,15 +38,20 @@ async def open_session(
     environ: Environ = None,
     act: str = "",
     once: bool = False,
+    words: list[str] | None = None,
 ) -> Json:
     """The session of that name: the one there is, or a new one. ``prompt`` reaches only one made by this call.
+
+    ``words``: a name and an agent in any order, or one of them. Without any other word an agent is what is called so.
 
     ``options``: see ``naming.options``. In the answer, ``undelivered``: prompts that its predecessor of that name and
     directory never got; ``note``: what was asked of a session that is there already and cannot be had.
     """
+    known = helper.catalog.names()
+    name, agent = naming.meant(words or (), name, agent, known)
     request = Request(
         name=name,
-        agent=agent,
+        agent=agent or (name if name in known and not cmd else ""),
         cwd=cwd,
         cmd=tuple(cmd or ()),
         env={key: str(value) for key, value in (env or {}).items()},
@@ -107,9 +112,14 @@ async def keep(helper: Helper, name: str, *, on: bool = True) -> Json:
     return (await helper.keeper.change(name, keep=bool(on))).to_json()
 
 
-async def settle(helper: Helper, name: str) -> Json:
-    """The work of this session is done: it may be closed when its turn comes."""
-    view = await helper.keeper.change(name, settled=True)
+async def settle(helper: Helper, name: str, *, on: bool = True) -> Json:
+    """The work of this session is done: it may be closed when its turn comes.
+
+    With ``on`` false it is not, and one that was opened for a single task settles by itself no more.
+    """
+    view = await addressed(helper, name)
+    options = {key: value for key, value in view.options.items() if on or key != "once"}
+    view = await helper.keeper.change(view.id, settled=bool(on), options=options)
     await helper.settling.limit()
     return view.to_json()
 

@@ -242,6 +242,7 @@ class Receipt:
     """What became of one send. ``bytes`` is what was (or would be) typed, ``stripped`` what was taken out of it.
 
     ``asks``: it is held until the agent is idle, and whoever sent it may say what he wants instead.
+    ``number`` is a short word for ``id``; 0 for what was never in line.
     """
 
     id: str
@@ -252,6 +253,7 @@ class Receipt:
     bytes: int = 0
     stripped: int = 0
     asks: bool = False
+    number: int = 0
 
     def to_json(self) -> Json:
         return {
@@ -263,4 +265,5 @@ class Receipt:
             "bytes": self.bytes,
             "stripped": self.stripped,
             **({"asks": True} if self.asks else {}),
+            **({"number": self.number} if self.number else {}),
         }

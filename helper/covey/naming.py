@@ -7,7 +7,7 @@ import re
 import secrets
 import unicodedata
 import uuid
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +49,19 @@ def check(name: str) -> str:
     if _ID.match(normal):
         raise Usage(f"{normal!r} looks like a session's id", "choose a name that does not")
     return normal
+
+
+def meant(words: Sequence[str], name: str, agent: str, known: Collection[str]) -> tuple[str, str]:
+    """Name and agent of a session to open. One of ``words`` may be each, in any order, and comes before what is given.
+
+    ``known``: the agents there are. Raises ``Usage`` where it is not clear which word is which.
+    """
+    agents, names = [word for word in words if word in known], [word for word in words if word not in known]
+    if len(agents) > 1:
+        raise Usage(f"{agents[0]} and {agents[1]} are both agents", "say which is the name: name=… or --agent")
+    if len(names) > 1:
+        raise Usage(f"neither {names[0]!r} nor {names[1]!r} is an agent", "they are listed by: agents")
+    return (names or [name])[0], (agents or [agent])[0]
 
 
 def free(agent: str, taken: Collection[str]) -> str:

@@ -255,4 +255,4 @@ def _by_row(db: sqlite3.Connection, row: int) -> sqlite3.Row:
 
 def _too_late(found: sqlite3.Row) -> Refused:
     state = TYPING if found["typer"] and found["outcome"] not in FINAL else f"{found['outcome']} already"
-    return Refused(f"Act {found['act']} is {state}")
+    return Refused(f"prompt {found['row']} is {state}")

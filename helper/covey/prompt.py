@@ -16,6 +16,7 @@ MAX_BYTES = 1 << 20  # a prompt typed by keyboard; more goes by a file and a ref
 CANONICAL_LINE = 4095  # bytes a line-buffered terminal keeps of one line (n_tty(4)); the rest is lost in silence
 SHELLS = frozenset("sh bash zsh fish dash ksh mksh ash busybox csh tcsh nu xonsh elvish pwsh".split())
 
+DRAFT_SHOWN = 60  # characters of a draft that a reason repeats
 STARTING, WORKING = "the agent is starting", "the agent is working"  # reasons to hold that end by themselves
 _PASTE_MARK = re.compile(r"\x1b\[20[01]~")
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
@@ -150,11 +151,18 @@ def obstacle(verdict: Verdict, composer: str | None, profile: Profile, *, when: 
     """Why a prompt may not be typed now, from what the session shows; None when it may. The first that fits."""
     reasons: tuple[tuple[bool, Outcome, str], ...] = (
         (verdict.state == "exited", "refused", "the agent has exited; respawn it first"),
-        (verdict.state == "blocked", "held", f"it waits for a decision: {verdict.excerpt}"),
+        (verdict.state == "blocked", "held", f"the agent is blocked: {verdict.excerpt}"),
         (verdict.state == "starting", "held", STARTING),
         (verdict.state == "working" and when == "idle", "held", WORKING),
         (verdict.state == "working" and when == "ask", "held", ASKS),
         (profile.has_composer and composer is None, "held", "no composer is on the screen"),
-        (bool(composer), "held", "a half-typed draft is in the composer"),
+        (bool(composer), "held", _in_the_way(composer or "")),
     )
     return next((Result(outcome, reason) for fits, outcome, reason in reasons if fits), None)
+
+
+def _in_the_way(draft: str) -> str:
+    """What stands in the composer, and how it goes: nobody but a person may say that it is not wanted."""
+    words = " ".join(draft.split())
+    shown = words if len(words) <= DRAFT_SHOWN else words[:DRAFT_SHOWN] + " …"
+    return f"a half-typed draft is in the composer: {shown!r}; attach and clear it, or send by force"

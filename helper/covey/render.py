@@ -11,12 +11,21 @@ from typing import Any
 from covey.cells import width
 from covey.models import Json
 
+AT_LAST = datetime.max.replace(tzinfo=UTC)
 GUESSED = "what covey knows of it could not all be read: nothing is done to it by itself; respawn it, or kill it"
 
 
-def answer(verb: str, value: Any, *, full: bool = False) -> str:
-    """The answer of that verb; JSON where no better form is known. ``full`` is for the log: nothing is left out."""
-    form = partial(_log, full=full) if verb == "log" else FORMS.get(verb)
+def answer(verb: str, value: Any, *, full: bool = False, began: datetime = AT_LAST) -> str:
+    """The answer of that verb; JSON where no better form is known.
+
+    ``full`` is for the log: nothing is left out. ``began`` is when we began to look, for how long something is so.
+    """
+    timed = {
+        "log": partial(_log, full=full),
+        "list": partial(_sessions, began=began),
+        "restore": partial(_restored, began=began),
+    }
+    form = timed.get(verb) or FORMS.get(verb)
     return form(value) if form else json.dumps(value, ensure_ascii=False, indent=2)
 
 
@@ -56,36 +65,63 @@ def state(session: Json) -> str:
     return words + ("?" if session["guessed"] else "")
 
 
-def _sessions(sessions: list[Json]) -> str:
+def marks(session: Json) -> list[str]:
+    """What was decided about a session."""
+    return [word for word, mark in (("kept", "keep"), ("settled", "settled")) if session[mark]]
+
+
+def _since(session: Json, began: datetime) -> str:
+    """How long it is so; ``-`` where nobody looked before ``began``, when that was found, and it may be for long."""
+    return age(session["since"]) if datetime.fromisoformat(session["since"]) < began else "-"
+
+
+def _sessions(sessions: list[Json], began: datetime) -> str:
     if not sessions:
         return "no sessions"
     failed = [f"{s['name']}: {s['error']['message']}" for s in sessions if "error" in s]
     sessions = [s for s in sessions if "error" not in s]
-    head = ["NAME", "AGENT", "STATE", "FOR", "QUEUED", "DIRECTORY"]
-    rows = ([s["name"], s["agent"], state(s), age(s["since"]), str(s["queued"]), s["cwd"]] for s in sessions)
+    head = ["NAME", "AGENT", "STATE", "FOR", "QUEUED", "MARKS", "DIRECTORY"]
+    rows = (
+        [s["name"], s["agent"], state(s), _since(s, began), str(s["queued"]), " ".join(marks(s)), s["cwd"]]
+        for s in sessions
+    )
     guessed = [f"{s['name']}: {GUESSED}" for s in sessions if s["guessed"]]
     return "\n".join([*failed, *([table([head, *rows])] if sessions else []), *guessed])
 
 
-def _restored(sessions: list[Json]) -> str:
+def _restored(sessions: list[Json], began: datetime) -> str:
     """What was lost, with the way to have it back; or what is back."""
+    if not sessions:
+        return "nothing was lost"
     hint = [] if any(each.get("state") != "lost" for each in sessions) else ["bring them back: covey restore --yes"]
-    return "\n".join([_sessions(sessions), *hint])
+    return "\n".join([_sessions(sessions, began), *hint])
 
 
 def _session(session: Json) -> str:
     where = shown(session["cwd"])
-    marks = [word for word, mark in (("kept", "keep"), ("settled", "settled")) if session[mark]]
-    line = f"{session['name']} ({session['id']}): {session['agent']}, {', '.join([state(session), *marks])}, in {where}"
+    how = ", ".join([state(session), *marks(session)])
+    line = f"{session['name']} ({session['id']}): {session['agent']}, {how}, in {where}"
     more = [_receipt(session["receipt"])] if session.get("receipt") else []
     return "\n".join([line, *more, *([session["note"]] if "note" in session else [])])
+
+
+def held(receipt: Json) -> str:
+    """Why a prompt is not typed yet."""
+    return f"prompt {receipt['number']} is held: {shown(receipt['reason'])}"
+
+
+def way_out(session: Json) -> str:
+    """What who attaches to a session has to know, as a format of tmux in which nothing is expanded."""
+    again = f"; its agent has {state(session)}: covey respawn {session['name']}" if session["exit"] else ""
+    return f"CTRL-] d leaves, CTRL-] [ reads back{shown(again)}".replace("#", "##").replace("%", "%%")
 
 
 def _receipt(receipt: Json) -> str:
     why = f": {receipt['reason']}" if receipt["reason"] else ""
     stripped = f", {receipt['stripped']} control bytes taken out" if receipt["stripped"] else ""
     waits = " (it goes out when the reason ends and a helper runs)" if receipt["outcome"] in ("held", "queued") else ""
-    return f"{receipt['outcome']}{why}{waits} [{receipt['bytes']} bytes{stripped}; {receipt['id']}]"
+    number = f"; prompt {receipt['number']}" if "number" in receipt else ""
+    return f"{receipt['outcome']}{why}{waits} [{receipt['bytes']} bytes{stripped}{number}]"
 
 
 def _reap(value: Json) -> str:
@@ -120,8 +156,8 @@ def _score(value: Json) -> str:
 
 
 def _queue(waiting: list[Json]) -> str:
-    rows = [[each["act"], each["outcome"], each["reason"], repr(each["text"][:60])] for each in waiting]
-    return table(rows) if rows else "nothing waits"
+    rows = [[str(each["number"]), each["outcome"], each["reason"], repr(each["text"][:60])] for each in waiting]
+    return table([["NUMBER", "OUTCOME", "REASON", "TEXT"], *rows]) if rows else "nothing waits"
 
 
 def _log(entries: Any, *, full: bool) -> str:
@@ -188,8 +224,6 @@ def _stats(value: Json) -> str:
 
 
 FORMS: dict[str, Callable[[Any], str]] = {
-    "list": _sessions,
-    "restore": lambda value: _restored(value) if value else "nothing was lost",
     "open": _session,
     "ensure": _session,
     "run": _session,
@@ -213,6 +247,6 @@ FORMS: dict[str, Callable[[Any], str]] = {
     "doctor": _doctor,
     "selftest": _selftest,
     "stats": _stats,
-    "interrupt": lambda value: f"{value['name']}: interrupted",
+    "interrupt": lambda value: f"{value['name']}: pressed {' '.join(value['keys'])}; it was {value['state']}",
     "answer": lambda value: f"{value['name']}: {value['chosen']}",
 }

@@ -28,6 +28,7 @@ from covey.watch import Eyes
 
 PASS = 1.0  # seconds a kill or a respawn waits for the lane before it goes on behind its fence
 INTERRUPT_GAP = 0.3  # seconds between two key presses; faster ones are read as one
+NOT_HERE = "install it, choose another (covey agents, :Covey agents), or give its place as argv in a profile"
 HELPER = str(Path(__file__).resolve().parents[1])  # where the package lies, for agents that covey ships
 
 
@@ -102,7 +103,7 @@ async def stage_start(kit: Kit, spec: Spec, profile: Profile, found: Mapping[str
         raise Refused(f"the directory {spec.cwd} does not exist", "give cwd=DIR")
     argv = arguments(spec, profile, resume=resume)
     if shutil.which(argv[0], path=found.get("PATH")) is None:
-        raise Refused(f"the program {argv[0]} was not found", f"PATH is {found.get('PATH', '')}")
+        raise Refused(f"the program {argv[0]} was not found on the PATH", NOT_HERE)
     script = env.launcher(argv, spec.cwd, found, (*profile.env_unset, *spec.unset), nice=spec.options.get("nice", ""))
     return await asyncio.to_thread(kit.place.files.stage, f"{spec.id}.start.{uuid.uuid4().hex[:8]}", script)
 

@@ -11,12 +11,13 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from covey import agents, explain, paths
+from covey import agents, explain, paths, render
 from covey.errors import NotFound, Refused, Unavailable, Usage
 from covey.models import FINAL, Json
 from covey.prompt import STARTING, WORKING
 
 SEND_TIMEOUT = 60.0  # seconds that `send` and `open --prompt` wait for what will pass by itself
+WAY_OUT_MS = 4000  # for which the way out of an attached session is shown, unless a key is pressed
 REFUSED = frozenset({"refused", "cancelled", "dropped"})
 SENT = frozenset({"submitted", "pasted", "queued", "held"})
 OPTIONS = {
@@ -80,9 +81,12 @@ def plain(method: str, *names: str, failed: Callable[[Any], bool] = lambda _answ
 
 
 async def open_session(given: argparse.Namespace, command: list[str]) -> tuple[Any, int]:
+    if given.other and given.agent:
+        raise Usage(f"the agent is given twice: {given.other!r} and --agent {given.agent}", "give it once")
     params = {
         "name": given.name or "",
         "agent": given.agent or "",
+        "words": [given.name, given.other] if given.other else [],
         "cwd": given.cwd or _here(),
         "cmd": command,
         "prompt": _text(given.prompt or ""),
@@ -185,14 +189,29 @@ def _text(word: str) -> str:
 
 
 async def _see_through(call: Call, receipt: Json, seconds: float, *, patient: bool = False) -> Json:
-    """Wait for a prompt that is held for a reason that passes by itself; we are the only helper it can count on."""
+    """Wait for a prompt that is held for a reason that passes by itself; we are the only helper it can count on.
+
+    A ``patient`` one waits whatever the reason is, and is told each.
+    """
     loop = asyncio.get_running_loop()
-    deadline = loop.time() + seconds
+    deadline, told = loop.time() + seconds, ""
     while receipt["outcome"] not in FINAL and loop.time() < deadline:
-        if not patient and receipt["outcome"] == "held" and receipt["reason"] not in (STARTING, WORKING):
+        held = receipt["outcome"] == "held"
+        if held and not patient and receipt["reason"] not in (STARTING, WORKING):
             break
+        if held and patient and receipt["reason"] != told:
+            told = receipt["reason"]
+            _aside(f"{render.held(receipt)}; waiting for up to {deadline - loop.time():.0f} s")
         receipt = await call("wait", act=receipt["id"], seconds=min(1.0, max(0.05, deadline - loop.time())))
     return receipt
+
+
+def _aside(text: str) -> None:
+    """A word to who waits in front of the terminal; the answer is still to come."""
+    if sys.stderr is not None:
+        with contextlib.suppress(OSError):
+            sys.stderr.write(f"covey: {text}\n")
+            sys.stderr.flush()
 
 
 def _status(receipt: Json) -> int:
@@ -210,9 +229,11 @@ async def broadcast(given: argparse.Namespace, _command: list[str]) -> tuple[Any
     return await _with_helper(work)
 
 
-async def keep(given: argparse.Namespace, _command: list[str]) -> tuple[Any, int]:
+async def switch(given: argparse.Namespace, _command: list[str]) -> tuple[Any, int]:
+    """A verb by which a session is so, or with ``--off`` no longer."""
+
     async def work(call: Call) -> tuple[Any, int]:
-        return await call("keep", name=given.name, on=not given.off), 0
+        return await call(given.verb, name=given.name, on=not given.off), 0
 
     return await _with_helper(work)
 
@@ -242,15 +263,17 @@ async def log(given: argparse.Namespace, _command: list[str]) -> tuple[Any, int]
 
 async def attach(given: argparse.Namespace, _command: list[str]) -> tuple[Any, int]:
     async def work(call: Call) -> tuple[Any, int]:
-        return await call("attach", name=given.name), 0
+        return {**await call("attach", name=given.name), "session": await call("get", name=given.name)}, 0
 
     terminal, _ = await _with_helper(work)
+    session = terminal.pop("session")
     if given.json:
         return terminal, 0
     if sys.stdin is None or not sys.stdin.isatty():
         raise Unavailable("attach needs a terminal", "use `covey capture` to look, `covey send` to type")
     environ = {key: value for key, value in os.environ.items() if key not in ("TMUX", "TMUX_PANE")}
-    return os.execvpe(terminal["argv"][0], terminal["argv"], environ)  # noqa: S606  # we become the terminal
+    argv = [*terminal["argv"], ";", "display-message", "-d", str(WAY_OUT_MS), render.way_out(session)]
+    return os.execvpe(argv[0], argv, environ)  # noqa: S606  # we become the terminal
 
 
 async def explain_state(given: argparse.Namespace, command: list[str]) -> tuple[Any, int]:

@@ -128,10 +128,13 @@ async def broadcast(helper: Helper, names: list[str], text: str, acts: list[str]
 
 
 async def interrupt(helper: Helper, name: str) -> Json:
+    """Press the agent's interrupt keys, whatever it does; the answer says which, and in which state it was."""
     view = await addressed(helper, name)
     await helper.fleet.session(view.id).interrupt()
-    await helper.note(view.id, "interrupted", {})
-    return {"id": view.id, "name": view.name}
+    keys = [key for press in helper.eyes.profile(view.agent).interrupt for key in press]
+    did = {"keys": keys, "state": view.state}
+    await helper.note(view.id, "interrupted", did)
+    return {"id": view.id, "name": view.name, **did}
 
 
 async def answer(helper: Helper, name: str, choice: str) -> Json:
@@ -166,17 +169,18 @@ async def idle(helper: Helper, name: str, seconds: float = FINISH_PATIENCE) -> J
 
 
 async def queue(helper: Helper, name: str) -> list[Json]:
-    """What waits to be typed, in order, with its text."""
+    """What waits to be typed, in order, with its text and its number, by which ``edit`` and ``cancel`` know it too."""
     view = await addressed(helper, name)
     waiting = await asyncio.to_thread(helper.outbox.pending, view.id)
     wanted = ("act", "outcome", "reason", "text", "created")
-    return [{key: value for key, value in asdict(ticket).items() if key in wanted} for ticket in waiting]
+    return [{"number": each.row, **{key: asdict(each)[key] for key in wanted}} for each in waiting]
 
 
 async def edit(helper: Helper, act: str, text: str | None = None, when: str | None = None) -> Json:
     """Replace the text of a prompt that nobody has begun to type, by the same rules as ``send``, or when it goes."""
     if text is None and when is None:
         raise Usage("there is nothing to change", "give a text, or when it goes: now, idle")
+    act = await asyncio.to_thread(helper.outbox.meant, act)
     known = await asyncio.to_thread(helper.outbox.ticket, act)
     view = await addressed(helper, known.session)
     if text is not None:
@@ -190,13 +194,21 @@ async def edit(helper: Helper, act: str, text: str | None = None, when: str | No
 
 
 async def cancel(helper: Helper, act: str) -> Json:
-    """Take back a prompt that nobody has begun to type: by its id, or by the session for which it alone waits."""
-    try:
-        receipt = await asyncio.to_thread(helper.outbox.cancel, act)
-    except NotFound:
-        receipt = await asyncio.to_thread(helper.outbox.cancel, await _only_one(helper, act))
+    """Take back a prompt that nobody has begun to type: by its id or number, or by the session it alone waits for."""
+    receipt = await asyncio.to_thread(helper.outbox.cancel, await _meant(helper, act))
     helper.receipt(receipt)
     return told(helper, receipt)
+
+
+async def _meant(helper: Helper, word: str) -> str:
+    """The id of the prompt that is meant; a word that names another one as well is refused."""
+    try:
+        act = await asyncio.to_thread(helper.outbox.meant, word)
+    except NotFound:
+        return await _only_one(helper, word)
+    if act != word and any(view.name == word for view in helper.fleet.views.values()):
+        raise Usage(f"{word} is a prompt's number and a session's name", "give the id of the prompt, or of the session")
+    return act
 
 
 async def _only_one(helper: Helper, name: str) -> str:
@@ -204,10 +216,11 @@ async def _only_one(helper: Helper, name: str) -> str:
     try:
         view = await addressed(helper, name)
     except NotFound:
-        raise NotFound(f"{name!r} is neither a prompt nor a session", "ids of prompts: covey queue NAME") from None
-    waiting = [each.act for each in await asyncio.to_thread(helper.outbox.pending, view.id) if each.typer is None]
+        raise NotFound(f"{name!r} is neither a prompt nor a session", "numbers of prompts: covey queue NAME") from None
+    waiting = [each for each in await asyncio.to_thread(helper.outbox.pending, view.id) if each.typer is None]
     if not waiting:
         raise Refused(f"no prompt waits for {view.name}")
     if len(waiting) > 1:
-        raise Usage(f"{len(waiting)} prompts wait for {view.name}: {', '.join(waiting)}", "cancel one by its id")
-    return waiting[0]
+        numbers = ", ".join(str(each.row) for each in waiting)
+        raise Usage(f"{len(waiting)} prompts wait for {view.name}: {numbers}", "cancel one by its number")
+    return waiting[0].act

@@ -5,13 +5,16 @@ from __future__ import annotations
 import contextlib
 import json
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from covey.asking import addressed
 from covey.errors import CoveyError
 from covey.helper import Helper
-from covey.models import Json, Session
+from covey.models import FINAL, Json, Session
 from covey.store import Store
+
+if TYPE_CHECKING:
+    import sqlite3
 
 TITLES = {  # what a verb is called when it is over, for verbs that change a session that was there before
     "rename": "renamed",
@@ -53,18 +56,34 @@ async def note(helper: Helper, method: str, before: Mapping[str, Session], answe
 
 
 def told(store: Store, session: str, limit: int) -> list[Json]:
-    """The last ``limit`` events, oldest first: ``{at, kind, data, words}``; what was sent stands where it was sent."""
+    """The last ``limit`` events, oldest first: ``{at, kind, data, words}``.
+
+    What was sent stands where it was sent, and what became of it where it did.
+    """
     sent = store.rows("SELECT * FROM tickets WHERE session = ? ORDER BY row DESC LIMIT ?", (session, limit))
-    found = sorted(
-        [*store.history(session, limit), *(_send(dict(row)) for row in sent)], key=lambda event: str(event["at"])
-    )[-limit:]
+    past = [_numbered(event, {row["act"]: row["row"] for row in sent}) for event in store.history(session, limit)]
+    known = {(event["kind"], event["data"].get("id")) for event in past}
+    became = [_became(row) for row in sent if row["settled"] and (row["outcome"], row["act"]) not in known]
+    found = sorted([*map(_send, sent), *past, *became], key=lambda event: str(event["at"]))[-limit:]
     return [{**event, "words": words(event["kind"], event["data"])} for event in found]
 
 
-def _send(row: Mapping[str, Any]) -> Json:
+def _numbered(event: Json, numbers: Mapping[str, int]) -> Json:
+    """An event of a prompt with its number."""
+    number = numbers.get(event["data"].get("id"))
+    return {**event, "data": {**event["data"], "number": number}} if number else event
+
+
+def _send(row: sqlite3.Row) -> Json:
     facts = {name: row[name] for name in ("outcome", "reason", "settled", "epoch", "writer")}
     text, by = row["text"].decode("utf-8", "surrogatepass"), json.loads(row["options"]).get("by", {})
-    return {"at": row["created"], "kind": "send", "data": {"id": row["act"], "text": text, **facts, "by": by}}
+    data = {"id": row["act"], "number": row["row"], "text": text, **facts, "by": by}
+    return {"at": row["created"], "kind": "send", "data": data}
+
+
+def _became(row: sqlite3.Row) -> Json:
+    data = {"id": row["act"], "number": row["row"], "reason": row["reason"], "by": {}}
+    return {"at": row["settled"], "kind": row["outcome"], "data": data}
 
 
 def words(kind: str, data: Json) -> str:
@@ -88,13 +107,19 @@ def _exited(data: Json) -> str:
 
 
 def _sent(data: Json) -> str:
-    why = f" ({data['reason']})" if data["reason"] else ""
     first = data["text"].split("\n", 1)[0]
-    return f"{data['outcome']}{why} {first[:FIRST_WORDS]!r}{' …' if data['text'] != first[:FIRST_WORDS] else ''}"
+    return f"{data['number']}: {first[:FIRST_WORDS]!r}{' …' if data['text'] != first[:FIRST_WORDS] else ''}"
+
+
+def _outcome(data: Json) -> str:
+    """What became of a prompt, by its number."""
+    return ": ".join(filter(None, (str(data.get("number", "")), data["reason"])))
 
 
 def _refused(data: Json) -> str:
-    return f"{data['reason']}: {(data.get('text') or data.get('choice') or '')[:FIRST_WORDS]!r}"
+    """A prompt that was never taken in, or an answer, with its words; else one of those that were."""
+    said = data.get("text") or data.get("choice")
+    return f"{data['reason']}: {said[:FIRST_WORDS]!r}" if said else _outcome(data)
 
 
 def _reason(data: Json) -> str:
@@ -115,7 +140,7 @@ WORDS: dict[str, Callable[[Json], str]] = {
     "send": _sent,
     "renamed": lambda data: f"{data['name'][0]!r} → {data['name'][1]!r}",
     "kept": lambda data: "from every sweep" if data["keep"][1] else "no longer",
-    "settled": lambda data: data.get("reason", ""),
+    "settled": lambda data: data.get("reason", "") if data.get("settled", [False, True])[1] else "no longer",
     "adopted": lambda _data: "",
     "respawned": _started,
     "restarted": _started,
@@ -125,8 +150,8 @@ WORDS: dict[str, Callable[[Json], str]] = {
     "lost": lambda _data: "with its tmux server",
     "reaped": _reason,
     "answered": lambda data: f"{data['question']!r} with {data['chosen']!r}",
-    "interrupted": lambda _data: "",
+    "interrupted": lambda data: f"{' '.join(data['keys'])}, while {data['state']}",
     "refused": _refused,
-    **dict.fromkeys(("held", "cancelled", "dropped", "undelivered", "unconfirmed"), _reason),
+    **dict.fromkeys(("held", *(FINAL - {"refused"})), _outcome),
     "ended": _ended,
 }

@@ -66,4 +66,5 @@ def receipt(row: sqlite3.Row) -> Receipt:
         bytes=len(row["text"]),
         stripped=row["stripped"],
         asks=(row["outcome"], row["reason"]) == ("held", ASKS),
+        number=row["row"],
     )

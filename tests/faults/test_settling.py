@@ -66,3 +66,15 @@ async def test_settled_by_itself_counts_for_the_cap(world: World) -> None:
     await desk.until(lambda: [e["data"]["name"] for e in desk.events if e["event"] == "Reaped"] == ["one"])
     assert [each["name"] for each in await desk("list")] == ["two"]
     await desk.close()
+
+
+async def test_who_says_that_it_is_no_longer_settled_is_not_overruled(world: World) -> None:
+    desk = await Desk(world).start()
+    await run(desk, "task")
+    await settled(desk, "task")
+    task = await desk("settle", name="task", on=False)
+    assert (task["settled"], "once" in task["options"]) == (False, False)
+    await desk.front.helper.settling.catch_up()
+    assert not (await desk("get", name="task"))["settled"]
+    assert (await desk("log", name="task"))[-1]["words"].startswith("no longer, by ")
+    await desk.close()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
     from desk import Desk
     from terminal import Terminal
+    from world import World
 
 SIZES = """
 import os, signal, sys
@@ -75,3 +77,21 @@ async def test_several_places_have_the_size_of_who_typed_last(
     for typist, size in ((large, "100x30"), (small, "60x20")):
         typist.type("x")
         becomes(size)
+
+
+def test_who_attaches_from_a_shell_is_told_the_way_out(world: World, start_terminal: Callable[[], Terminal]) -> None:
+    command, name = [sys.executable, "-m", "covey.cli"], "a%H#S"
+
+    def covey(*words: str) -> str:
+        done = subprocess.run([*command, *words], env=world.env, capture_output=True, text=True, timeout=60, check=True)
+        return done.stdout
+
+    covey("open", name, "--cwd", str(world.home), "--", "sh", "-c", "read line; exit 3")
+    terminal = start_terminal().start([*command, "attach", name], 100, 30)
+    terminal.wait_for(r"^CTRL-\] d leaves, CTRL-\] \[ reads back$")
+    terminal.keys("Enter")
+    eventually(lambda: "exited (3)" in covey("get", name))
+    terminal.keys("C-]", "d")
+    eventually(lambda: not terminal.running())
+    again = start_terminal().start([*command, "attach", name], 100, 30)
+    again.wait_for(r"its agent has exited \(3\): covey respawn a%H#S$")

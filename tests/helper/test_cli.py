@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -11,7 +12,7 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from covey import cli
+from covey import cli, render
 from covey.verbs import METHODS
 from waiting import eventually
 
@@ -163,8 +164,46 @@ def test_a_held_prompt_says_what_it_waits_for(covey):
     covey("open", "one", "--agent", "standin", "--prompt", "ask may I")
     eventually(lambda: json.loads(covey("get", "one", "--json").stdout)["state"] == "blocked")
     done = covey("send", "one", "after it", "--timeout", "5")
-    assert (done.returncode, done.stdout.startswith("held: it waits for a decision")) == (0, True)
+    assert (done.returncode, done.stdout.startswith("held: the agent is blocked: ")) == (0, True)
     assert covey("send", "one", "never", "--wait", "submitted", "--timeout", "0.5").returncode == 1
+
+
+def test_who_waits_behind_a_question_is_told_at_once_why(covey):
+    covey("open", "one", "--agent", "standin", "--prompt", "ask may I", "--wait", "idle")
+    done = covey("send", "one", "after it", "--wait", "submitted", "--timeout", "1")
+    assert (done.returncode, done.stdout.startswith("held: the agent is blocked: ")) == (1, True)
+    assert done.stderr.startswith(
+        "covey: prompt 2 is held: the agent is blocked: Do you want to proceed?; waiting for up"
+    )
+    assert done.stderr.count("\n") == 1  # once for each reason
+
+
+@pytest.mark.parametrize("words", [["api", "standin"], ["standin", "api"], ["api", "--agent", "standin"]])
+def test_name_and_agent_may_stand_in_the_order_of_the_editor_too(covey, words):
+    assert covey("open", *words).stdout.startswith("api (")
+    (session,) = json.loads(covey("list", "--json").stdout)
+    assert (session["name"], session["agent"]) == ("api", "standin")
+
+
+def test_an_agents_name_alone_is_that_agent_and_twice_is_too_often(covey):
+    opened = json.loads(covey("open", "standin", "--json").stdout)
+    assert (opened["name"], opened["agent"]) == ("standin", "standin")
+    done = covey("open", "api", "standin", "--agent", "shell")
+    assert (done.returncode, "the agent is given twice" in done.stderr) == (2, True)
+
+
+def test_the_list_tells_what_was_decided_and_no_time_that_nobody_knows(covey):
+    covey("open", "one", "--agent", "standin")
+    covey("keep", "one")
+    covey("settle", "one")
+    eventually(lambda: json.loads(covey("get", "one", "--json").stdout)["state"] == "idle")
+    _, row = covey("list").stdout.splitlines()
+    assert "  kept settled  " in row
+    assert re.search(r" idle +\d+s +0 ", row)
+    sessions = json.loads(covey("list", "--json").stdout)
+    first_seen = datetime.fromisoformat(sessions[0]["since"])
+    assert re.search(r" idle +- +0 ", render.answer("list", sessions, began=first_seen - timedelta(milliseconds=1)))
+    assert "settled" not in covey("settle", "one", "--off").stdout
 
 
 def test_an_act_is_never_sent_twice(covey):
@@ -256,11 +295,12 @@ def test_a_broadcast_with_a_bad_name_sends_none_and_to_each_once(covey):
 def test_the_log_is_in_words_and_local_time(covey):
     covey("open", "one", "--agent", "standin", "--prompt", "hi")
     covey("send", "one", "two\nlines")
-    (opened, *_, sent) = covey("log", "one", TZ="XXX-5").stdout.splitlines()
+    (opened, *_, sent, submitted) = covey("log", "one", TZ="XXX-5").stdout.splitlines()
     at = datetime.fromisoformat(json.loads(covey("log", "one", "--json").stdout)[0]["at"])
-    assert opened.startswith((at + timedelta(hours=5)).strftime("%Y-%m-%d %H:%M:%S  opened  standin as 'one' in "))
-    assert sent.endswith(f"send    submitted 'two' …, by shell {os.getpid()}")
-    assert covey("log", "one", "--full").stdout.endswith(f"by shell {os.getpid()}\n    two\n    lines\n")
+    assert opened.startswith((at + timedelta(hours=5)).strftime("%Y-%m-%d %H:%M:%S  opened     standin as 'one' in "))
+    assert sent.endswith(f"send       2: 'two' …, by shell {os.getpid()}")
+    assert submitted.endswith("submitted  2")
+    assert f"by shell {os.getpid()}\n    two\n    lines\n" in covey("log", "one", "--full").stdout
 
 
 @pytest.mark.parametrize("act", ["../../x", "a" * 400, "a b"])

@@ -22,6 +22,32 @@ def test_options_are_words():
 
 
 @pytest.mark.parametrize(
+    ("words", "meant"),
+    [
+        ([], ("old", "shell")),
+        (["api"], ("api", "shell")),
+        (["codex"], ("old", "codex")),
+        (["api", "codex"], ("api", "codex")),
+        (["codex", "api"], ("api", "codex")),
+    ],
+)
+def test_a_name_and_an_agent_stand_in_any_order(words, meant):
+    assert naming.meant(words, "old", "shell", ["claude", "codex"]) == meant
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["codex", "claude"], "codex and claude are both agents"),
+        (["codx", "api"], "neither 'codx' nor 'api' is an agent"),
+    ],
+)
+def test_words_that_may_be_either_are_refused(words, sentence):
+    with pytest.raises(Usage, match=sentence):
+        naming.meant(words, "", "", ["claude", "codex"])
+
+
+@pytest.mark.parametrize(
     "given",
     [{"colour": "red"}, {"nice": 20}, {"nice": -1}, {"nice": "x"}, {"history_limit": "²"}, {"history_limit": 10**7}],
 )

@@ -60,6 +60,7 @@ def test_a_ticket_comes_back_as_it_was_put(outbox):
     receipt = outbox.put("a", "s", 3, "send", "zwölf", {"when": "idle"}, EDITOR, stripped=2)
     assert receipt.to_json() == {
         "id": "a", "session": "s", "epoch": 3, "outcome": "queued", "reason": "", "bytes": 6, "stripped": 2,
+        "number": 1,
     }  # fmt: skip
     ticket = turn(outbox, "s")
     assert (ticket.act, ticket.session, ticket.epoch, ticket.kind, ticket.text) == ("a", "s", 3, "send", "zwölf")

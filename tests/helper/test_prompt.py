@@ -102,19 +102,24 @@ def test_who_reads_no_file_is_given_none_and_no_such_hint(words):
         assert ("--as-file" in caught.value.hint) == (agent is AGENT)
 
 
+IN_THE_WAY = "a half-typed draft is in the composer: {}; attach and clear it, or send by force"
+
+
 @pytest.mark.parametrize(
     ("found", "wanted"),
     [
         (held("idle"), None),
         (held("unknown"), None),
         (held("exited"), ("refused", "the agent has exited; respawn it first")),
-        (held("blocked", None), ("held", "it waits for a decision: the question")),
+        (held("blocked", None), ("held", "the agent is blocked: the question")),
         (held("working"), None),
         (held("working", when="idle"), ("held", "the agent is working")),
         (held("working", when="ask"), ("held", ASKS)),
         (held("idle", when="ask"), None),
         (held("idle", None), ("held", "no composer is on the screen")),
-        (held("idle", "half a"), ("held", "a half-typed draft is in the composer")),
+        (held("idle", "half a"), ("held", IN_THE_WAY.format("'half a'"))),
+        (held("idle", "@a\n  b"), ("held", IN_THE_WAY.format("'@a b'"))),
+        (held("idle", "x" * 61), ("held", IN_THE_WAY.format(f"'{'x' * 60} …'"))),
         (held("idle", None, profile=BARE), None),
     ],
 )

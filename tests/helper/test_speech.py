@@ -131,11 +131,39 @@ async def test_the_only_prompt_that_waits_is_cancelled_by_its_session(desk, draf
     receipt = await desk("send", name="one", text="first")
     cancelled = await desk("cancel", act="one")
     assert (cancelled["id"], cancelled["outcome"], cancelled["name"]) == (receipt["id"], "cancelled", "one")
-    acts = [(await desk("send", name="one", text=text))["id"] for text in ("second", "third")]
-    with pytest.raises(Usage, match=f"2 prompts wait for one: {acts[0]}, {acts[1]}"):
+    numbers = [(await desk("send", name="one", text=text))["number"] for text in ("second", "third")]
+    with pytest.raises(Usage, match=f"2 prompts wait for one: {numbers[0]}, {numbers[1]}"):
         await desk("cancel", act="one")
     with pytest.raises(NotFound, match="neither a prompt nor a session"):
         await desk("cancel", act="nobody")
+
+
+async def test_a_prompt_that_waits_has_a_short_number(desk, drafted):
+    for text in ("first", "second"):
+        await desk("send", name="one", text=text)
+    first, second = await desk("queue", name="one")
+    assert (first["number"], second["number"], first["text"]) == (1, 2, "first")
+    assert (await desk("edit", act="1", text="better"))["id"] == first["act"]
+    assert (await desk("queue", name="one"))[0]["text"] == "better"
+    assert (await desk("cancel", act="2"))["id"] == second["act"]
+    with pytest.raises(Refused, match="prompt 2 is cancelled already"):
+        await desk("edit", act="2", text="too late")
+    with pytest.raises(NotFound):
+        await desk("cancel", act="9" * 30)
+
+
+async def test_a_number_that_is_also_a_name_is_refused(desk, drafted):
+    receipt = await desk("send", name="one", text="first")
+    await desk("rename", name="one", new="1")
+    with pytest.raises(Usage, match="1 is a prompt's number and a session's name"):
+        await desk("cancel", act="1")
+    assert (await desk("cancel", act=receipt["id"]))["outcome"] == "cancelled"
+
+
+async def test_an_interrupt_says_what_was_pressed_and_in_which_state(desk, one):
+    did = await desk("interrupt", name="one")
+    assert (did["keys"], did["state"]) == (["Escape"], "idle")
+    assert (await desk("log", name="one"))[-1]["words"].startswith("Escape, while idle, by ")
 
 
 @pytest.mark.parametrize(("verb", "outcome"), [("kill", "undelivered"), ("respawn", "dropped")])
@@ -192,6 +220,7 @@ async def test_the_log_tells_each_act_that_types_and_who_did_it(desk, one):
         [
             ("opened", "", shell),
             ("send", asked["id"], me),
+            ("submitted", asked["id"], {}),
             ("refused", refused, shell),
             ("send", held["id"], me),
             ("held", held["id"], me),

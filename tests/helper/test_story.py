@@ -50,7 +50,8 @@ async def test_each_change_leaves_one_row_that_says_who(desk):
         f"settled {BY}",
         f"respawned start 2, {BY}",
         f"reset start 3, {BY}",
-        f"send submitted 'words' …, {BY}",
+        f"send 1: 'words' …, {BY}",
+        "submitted 1",
         f"ended killed; 1 process, {BY}",
     ]
 
@@ -61,8 +62,30 @@ async def test_an_editor_is_named_by_its_pid(desk, editor):
     await editor("send", name="one", text="hi")
     assert rows(await desk("log", name="one"))[1:] == [
         f"adopted by editor {os.getpid()}",
-        f"send submitted 'hi', by editor {os.getpid()}",
+        f"send 1: 'hi', by editor {os.getpid()}",
+        "submitted 1",
     ]
+
+
+async def test_what_was_sent_and_what_became_of_it_have_times_of_their_own(desk):
+    await desk.standin("one")
+    await desk("send", name="one", text="ask may I")
+    await desk.state("one", "blocked")
+    held = await desk("send", name="one", text="behind it")
+    await desk("answer", name="one", choice="yes")
+    await desk("wait", act=held["id"])
+    log = await desk("log", name="one")
+    assert [row.split(",")[0] for row in rows(log)[1:]] == [
+        "send 1: 'ask may I'",
+        "submitted 1",
+        "send 2: 'behind it'",
+        "held 2: the agent is blocked: Do you want to proceed?",
+        "answered 'Do you want to proceed?' with 'Yes'",
+        "submitted 2",
+    ]
+    assert [each["at"] for each in log] == sorted(each["at"] for each in log)
+    (sent,) = [each for each in log if each["kind"] == "send" and each["data"]["number"] == 2]
+    assert log[-1]["at"] == sent["data"]["settled"] > sent["at"]
 
 
 async def test_what_covey_does_by_itself_is_told_too(desk):
@@ -95,7 +118,12 @@ async def _kinds(desk, session, number):
         ("exited", {}, ""),
         ("of tomorrow", {"x": 1}, '{"x": 1}'),
         ("answered", {"question": "May I?", "chosen": "Yes", "by": {}}, "'May I?' with 'Yes'"),
+        ("interrupted", {"keys": ["Escape"], "state": "idle", "by": {}}, "Escape, while idle"),
         ("interrupted", {"by": {"who": "shell", "pid": 7}}, "by shell 7"),
+        ("settled", {"settled": [True, False], "by": {}}, "no longer"),
+        ("submitted", {"id": "a", "number": 7, "reason": "", "by": {}}, "7"),
+        ("failed", {"id": "a", "number": 7, "reason": "the agent has exited", "by": {}}, "7: the agent has exited"),
+        ("refused", {"id": "a", "number": 7, "reason": "it ended", "by": {}}, "7: it ended"),
         ("refused", {"id": "a", "text": "hi", "reason": "the prompt is empty"}, "the prompt is empty: 'hi'"),
         ("held", {"id": "a", "reason": "it waits for a decision"}, "it waits for a decision"),
     ],
