@@ -27,7 +27,6 @@ local M = {}
 
 local CHOICES = { "yes", "no" }
 local SENDING = { raw = true, force = true, file = true, when = { "now", "idle", "ask" } }
-local STATES = { "blocked", "exited", "idle", "lost", "starting", "unknown", "working" }
 
 local recipe = require("covey.recipe")
 local telling, named = recipe.telling, recipe.named
@@ -76,7 +75,7 @@ M.verbs = {
   list = recipe.bare("the sessions", "list"),
   board = {
     desc = "the fleet in a buffer",
-    args = { STATES, "free", "free" },
+    args = { require("covey.states").ALL, "free", "free" },
     run = function(context)
       local wanted = table.concat(context.words.list, " ")
       covey().board({ filter = wanted ~= "" and wanted or nil })
@@ -164,7 +163,7 @@ M.verbs = {
   keep = recipe.switched("spare a session in every sweep", "keep", "spares it no longer"),
   mute = recipe.switched("say nothing of a session", "mute", "speaks of it again"),
   changed = named("files changed since its last prompt", "changed"),
-  settle = named("the work of a session is done", "settle"),
+  settle = recipe.switched("the work of a session is done", "settle", "it is not"),
   adopt = named("become the owner of a session", "adopt"),
   attention = {
     desc = "attach to who has waited longest for you",
@@ -187,7 +186,7 @@ M.verbs = {
     run = function(context)
       local act, text = words.head(context.args)
       if act == "" or text == "" then
-        return "say which and what: :Covey edit ID TEXT; :Covey queue lists them"
+        return "say which and what: :Covey edit NUMBER TEXT; :Covey queue lists them"
       end
       recipe.act("edit", { act = act, text = text })
     end,
@@ -197,7 +196,7 @@ M.verbs = {
     args = { "waiting" },
     run = function(context)
       if not context.words.list[1] then
-        return "say which: :Covey cancel NAME, or ID; :Covey queue lists them"
+        return "say which: :Covey cancel NAME, or NUMBER; :Covey queue lists them"
       end
       recipe.act("cancel", { act = context.words.list[1] })
     end,

@@ -36,6 +36,9 @@ M.STYLES = { "float", "split", "vsplit", "tab", "popup", "tmux" }
 ---@field style? "float"|"split"|"vsplit"|"tab"|"popup"|"tmux" Where; the last two are in the person's own tmux.
 ---@field editor_keys? string[] Keys that stay the editor's while you type into an agent: what they do in normal mode.
 
+---@class covey.PromptBuffer
+---@field insert? boolean Whether an empty one is opened in insert mode.
+
 ---@class covey.Notify
 ---@field level? "debug"|"info"|"warn"|"error"|"off" Below it covey's own notices stay silent.
 ---@field events? ("opened"|"blocked"|"idle"|"exited"|"lost")[] What a session does that is worth a notice.
@@ -50,9 +53,10 @@ local defaults = {
   float = { width = 0.8, height = 0.8, border = "rounded" },
   preview = { width = 0.5, height = 0.6, border = "rounded", interval = 25 },
   attach = { style = "float", editor_keys = {} },
+  prompt = { insert = true },
   notify = { level = "warn", events = { "blocked", "exited", "lost" } },
   keys = {
-    attach = { leave = "<C-\\><C-n>", close = "q", help = "g?" },
+    attach = { leave = "<C-\\><C-n>", respawn = "R", close = "q", help = "g?" },
     preview = {
       attach = "<CR>",
       insert = "i",
@@ -138,6 +142,7 @@ local checks = {
   { "preview.interval", between(10, 10000) },
   { "attach.style", one_of(unpack(M.STYLES)) },
   { "attach.editor_keys", list_of(of_type("string")) },
+  { "prompt.insert", of_type("boolean") },
   { "notify.level", one_of("debug", "info", "warn", "error", "off") },
   { "notify.events", list_of(one_of("opened", "blocked", "idle", "exited", "lost")) },
   { "keys.attach.*", is_key },

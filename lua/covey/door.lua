@@ -11,7 +11,7 @@ local KINDS = {
   { TEXT, "name agent cwd prompt on_exit restart text template selection when act register new choice style filter" },
   { YES_OR_NO, "submit workspace force raw as_file fresh on yes ansi focus preview" },
   { expect.whole, "count history limit" },
-  { expect.list_of(TEXT), "cmd names unset" },
+  { expect.list_of(TEXT), "cmd names unset words" },
   { expect.table_of(TEXT), "env" },
   { expect.table_of(expect.anything), "options" },
 }

@@ -37,6 +37,7 @@ local M = {}
 ---@field reason string
 ---@field bytes integer
 ---@field stripped integer
+---@field number? integer A short word for its id.
 ---@field asks? boolean It is held for its sender to say when it goes (|covey-when|).
 
 ---@class covey.Event

@@ -54,20 +54,24 @@ function M.names()
   return require("covey.fleet").names()
 end
 
---- How many sessions are in each state, and `total`, `queued`, `unseen`; at once.
+--- How many sessions are in each state, and `total`, `queued`, `unseen`; at once. Who shows them has the helper started
+--- a moment later, if there are sessions.
 ---@return table<string, integer>
 function M.counts()
+  require("covey.presence").wanted()
   return require("covey.fleet").counts()
 end
 
---- For a statusline: "" without sessions; at once.
+--- For a statusline: "" without sessions; at once. As `counts`.
 ---@return string
 function M.statusline()
+  require("covey.presence").wanted()
   return require("covey.statusline").get()
 end
 
 ---@class covey.OpenOpts: covey.Named
 ---@field agent? string
+---@field words? string[] A name and an agent in any order, or one of them.
 ---@field cwd? string
 ---@field cmd? string[] A command in place of the agent's own.
 ---@field prompt? string Sent once the agent is ready.
@@ -156,7 +160,7 @@ M.interrupt = verb.on_session("interrupt")
 M.answer = verb.on_session("answer")
 --- Give a session another name: `new`.
 M.rename = verb.on_session("rename")
---- The work of a session is done: a sweep may end it.
+--- The work of a session is done: a sweep may end it; with `on = false` it is not.
 M.settle = verb.on_session("settle")
 --- Become the owner of a session that has none.
 M.adopt = verb.on_session("adopt")

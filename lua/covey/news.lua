@@ -8,16 +8,8 @@ local MOMENT = 100 -- ms
 local NAMED = 3 -- names in a notice; the others are counted
 local SELF_TEST = "^selftest %x+$" -- what the helper calls the session that `:checkhealth` has it open and end
 
----@type table<string, [string, string]> By kind: of one session, and of several.
-local WORDS = {
-  opened = { "is opened", "are opened" },
-  blocked = { "waits for you", "wait for you" },
-  idle = { "is done", "are done" },
-  lost = { "is lost; :Covey restore", "are lost; :Covey restore" },
-}
-
 ---@class covey.News
----@field words [string, string]
+---@field words [string, string] of one session, and of several
 ---@field grave boolean
 ---@field names string[]
 
@@ -76,9 +68,10 @@ function M.heard(event, session, before)
   if wishes.level == "off" or not vim.list_contains(wishes.events, kind) or needless(session) then
     return
   end
-  local ending = notify.ending(session.exit)
   local failed = kind == "exited" and session.exit and session.exit.code ~= 0
-  gather(session.name, WORDS[kind] or { ending, ending }, failed or kind == "lost" or kind == "blocked")
+  local news = require("covey.states").news
+  local words = { news(kind, session.exit, false), news(kind, session.exit, true) }
+  gather(session.name, words, failed or kind == "lost" or kind == "blocked")
 end
 
 return M

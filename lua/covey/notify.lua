@@ -79,13 +79,4 @@ function M.notice(data)
   end
 end
 
----@param exit { code?: integer, signal?: integer }?
----@return string
-function M.ending(exit)
-  if not exit or (exit.code == nil and exit.signal == nil) then
-    return "exited"
-  end
-  return exit.signal and ("ended by signal %d"):format(exit.signal) or ("exited (%d)"):format(exit.code)
-end
-
 return M

@@ -40,13 +40,14 @@ local function name_of(receipt)
   return (receipt.name or "") ~= "" and receipt.name or (session and session.name) or receipt.session
 end
 
---- How a receipt reads.
+--- How a receipt reads; one that waits has its number, for |:Covey-cancel| and |:Covey-edit|.
 ---@param receipt covey.Receipt
 ---@return string
 function M.sentence(receipt)
   local reason = (receipt.reason or "") ~= "" and (": " .. receipt.reason) or ""
   local stripped = (receipt.stripped or 0) > 0 and (" (%d control characters taken out)"):format(receipt.stripped) or ""
-  return ("covey: prompt to %s %s%s%s"):format(name_of(receipt), receipt.outcome, reason, stripped)
+  local number = WAITING[receipt.outcome] and receipt.number and receipt.number .. " " or ""
+  return ("covey: prompt %sto %s %s%s%s"):format(number, name_of(receipt), receipt.outcome, reason, stripped)
 end
 
 --- Have the person say when a prompt goes to an agent that works; who does not say leaves it held.
@@ -112,12 +113,14 @@ function M.replace(receipts)
   end
 end
 
---- The ids of prompts that wait, sorted.
+--- The numbers of prompts that wait, in their order.
 ---@return string[]
 function M.waiting()
-  local acts = vim.tbl_keys(waiting)
-  table.sort(acts)
-  return acts
+  local numbers = vim.tbl_map(function(receipt)
+    return receipt.number
+  end, vim.tbl_values(waiting))
+  table.sort(numbers)
+  return vim.tbl_map(tostring, numbers)
 end
 
 return M

@@ -123,13 +123,19 @@ function M.bare(desc, verb)
   }
 end
 
---- The options of a verb that starts a session; a sentence if there is a word too many.
+--- The options of a verb that starts a session; a sentence if there is a word too many. Which of its words is the name
+--- and which the agent is the helper's to say, who knows all agents, but where only one of them is left open.
 local function start_options(given)
-  local opts = vim.deepcopy(given.named)
-  if #given.list > 1 or (#given.list == 1 and opts.agent) then
-    return nil, ("one agent only, not %q; quote a value with spaces in it"):format(given.list[#given.list])
+  local opts, list = vim.deepcopy(given.named), given.list
+  if #list > (opts.agent and 0 or 1) + (opts.name and 0 or 1) then
+    return nil, ("one name and one agent only, not %q; quote a value with spaces in it"):format(list[#list])
+  elseif opts.agent then
+    opts.name = opts.name or list[1]
+  elseif opts.name then
+    opts.agent = list[1]
+  else
+    opts.words = #list > 0 and vim.list_slice(list) or nil
   end
-  opts.agent = opts.agent or given.list[1]
   opts.cmd = given.argv or (opts.cmd and (words.split(opts.cmd)))
   opts.env = given.env
   return opts
@@ -138,7 +144,7 @@ end
 function M.starting(desc, verb)
   return {
     desc = desc,
-    args = { "agent" },
+    args = { "agent", "agent" },
     keys = STARTING,
     bang = "attaches to it as well",
     run = function(context)

@@ -65,11 +65,13 @@ end
 ---@return string[]
 local function fleet(sessions)
   local rows = vim.tbl_map(function(session)
-    local queued = (session.queued or 0) > 0 and session.queued .. " queued" or ""
-    local cwd = vim.fn.fnamemodify(session.cwd, ":~")
-    return { label.line(session.name), session.agent, label.state(session), label.age(session.since), queued, cwd }
+    local queued = (session.queued or 0) > 0 and tostring(session.queued) or ""
+    local marks = (session.keep and "kept " or "") .. (session.settled and "settled" or "")
+    local state, cwd = require("covey.states").of(session), vim.fn.fnamemodify(session.cwd, ":~")
+    return { label.line(session.name), session.agent, state, label.age(session.since), queued, vim.trim(marks), cwd }
   end, sessions)
-  return #rows > 0 and columns({ "name", "agent", "state", "for", "queue", "cwd" }, rows) or { "no session" }
+  return #rows > 0 and columns({ "name", "agent", "state", "for", "queued", "marks", "directory" }, rows)
+    or { "no session" }
 end
 
 --- How many prompts went with an agent that was ended.
@@ -105,6 +107,13 @@ local function told(yes, no)
   return function(session, opts)
     return { ("covey: %s %s"):format(label.line(session.name), opts.on == false and no or yes) }
   end
+end
+
+--- What was done to the agent, and how it was then: one that is idle has its keys pressed, too.
+---@return string[]
+local function interrupted(result)
+  local keys, name = table.concat(result.keys, " "), label.line(result.name)
+  return { ("covey: pressed %s in %s, which was %s"):format(keys, name, result.state) }
 end
 
 --- What was ended, and above all what was not.
@@ -216,14 +225,14 @@ M.of = {
   restore = restored,
   keep = told("is kept: no sweep ends it", "is kept no longer"),
   mute = told("is muted: nothing is said of it", "is spoken of again"),
-  settle = told("is settled: a sweep may end it"),
+  settle = told("is settled: a sweep may end it", "is settled no longer"),
   adopt = did("adopted"),
-  interrupt = told("was interrupted"),
+  interrupt = interrupted,
   answer = function(result)
     return { ("covey: answered %s: %s"):format(label.line(result.name), text(result.chosen)) }
   end,
   changed = changed,
-  queue = table_of({ "act", "outcome", "reason", "text" }, "nothing waits"),
+  queue = table_of({ "number", "outcome", "reason", "text" }, "nothing waits"),
   edit = receipt,
   log = story,
   explain = explained,

@@ -1,19 +1,13 @@
 --- The statusline's word on the fleet. Computed when the fleet changes, so that a redraw only reads a string.
 local M = {}
 
----@type [string, string][] What a person needs to know, the most urgent first: state, and how it reads.
-local SHOWN = {
-  { "blocked", "%d waiting" },
-  { "lost", "%d lost" },
-  { "ended", "%d exited" },
-  { "done", "%d done" },
-  { "working", "%d working" },
-  { "queued", "%d queued" },
-}
+--- What a person needs to know, the most urgent first. Of those that ended, and of those that finished (`unseen`), only
+--- as many as were not looked at.
+local SHOWN = { "blocked", "lost", "exited", "unseen", "working", "queued" }
 
 local text = ""
 
---- Such as `covey 1 waiting 2 working`; `covey 3` when nothing of note is going on; "" without sessions.
+--- Such as `covey 1 blocked 2 working`; `covey 3` when nothing of note is going on; "" without sessions.
 ---@return string
 function M.get()
   return text
@@ -21,11 +15,10 @@ end
 
 local function compose(counts)
   local parts = { "covey" }
-  counts = vim.tbl_extend("force", counts, { done = counts.unseen - counts.ended })
+  local numbers = vim.tbl_extend("force", counts, { exited = counts.ended, unseen = counts.unseen - counts.ended })
   for _, shown in ipairs(SHOWN) do
-    local number = counts[shown[1]] or 0
-    if number > 0 then
-      table.insert(parts, shown[2]:format(number))
+    if (numbers[shown] or 0) > 0 then
+      table.insert(parts, ("%d %s"):format(numbers[shown], shown))
     end
   end
   if #parts == 1 then

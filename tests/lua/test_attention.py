@@ -46,10 +46,10 @@ def test_who_finished_while_nobody_looked_is_unseen_until_shown(stage: Stage, nv
     finish(stage)
     assert flags(nvim, "ada") == ["unseen"]
     assert nvim.lua("return require('covey').counts().unseen") == 1
-    assert nvim.lua("return require('covey').statusline()") == "covey 2 waiting 1 done"
+    assert nvim.lua("return require('covey').statusline()") == "covey 2 blocked 1 unseen"
     watch(stage)
     nvim.wait(lambda: flags(nvim, "ada") == [])
-    assert nvim.lua("return require('covey').statusline()") == "covey 2 waiting"
+    assert nvim.lua("return require('covey').statusline()") == "covey 2 blocked"
 
 
 def test_the_board_shows_it_and_looking_at_the_row_is_seeing(stage: Stage, nvim: Editor) -> None:
@@ -151,10 +151,10 @@ def test_a_question_is_told_once_without_any_option(stage: Stage, nvim: Editor) 
     nvim.lua(HEARD)
     ask(stage)
     ask(stage, evidence={"excerpt": "another line of it"})
-    assert heard(nvim) == ["covey: ada waits for you"]
+    assert heard(nvim) == ["covey: ada is blocked and waits for you"]
     stage.emit("State", ADA)
     ask(stage)
-    assert heard(nvim) == ["covey: ada waits for you"]
+    assert heard(nvim) == ["covey: ada is blocked and waits for you"]
     finish(stage)
     assert heard(nvim) == []
 
@@ -175,7 +175,7 @@ def test_a_question_that_is_on_screen_or_muted_is_not_told(stage: Stage, nvim: E
     nvim.cmd("tabnew")
     stage.emit("State", ADA)
     ask(stage)
-    assert heard(nvim) == ["covey: ada waits for you"]
+    assert heard(nvim) == ["covey: ada is blocked and waits for you"]
     stage.emit("State", ADA)
     nvim.cmd("Covey mute ada")
     ask(stage)
@@ -186,7 +186,7 @@ def test_nothing_is_said_of_what_is_on_screen_or_muted(stage: Stage, nvim: Edito
     nvim.lua(HEARD)
     nvim.lua("require('covey').setup({ notify = { events = { 'idle' } } })")
     finish(stage)
-    assert heard(nvim) == ["covey: ada is done"]
+    assert heard(nvim) == ["covey: ada is idle"]
     stage.emit("State", ADA)
     nvim.cmd("Covey mute ada")
     assert flags(nvim, "ada") == ["muted"]
@@ -229,6 +229,10 @@ def test_what_happens_to_many_at_one_moment_is_one_notice(stage: Stage, nvim: Ed
         asked,
         ended,
     )
-    assert heard(nvim) == ["covey: ada, bob wait for you", "covey: clu exited (0)", "covey: dan exited (3)"]
+    assert heard(nvim) == [
+        "covey: ada, bob are blocked and wait for you",
+        "covey: clu exited (0)",
+        "covey: dan exited (3)",
+    ]
     stage.emit("Lost", lost[4])
     assert heard(nvim) == ["covey: eve is lost; :Covey restore"]

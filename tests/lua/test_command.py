@@ -18,14 +18,17 @@ def amber(wire):
 
 RUNS = [
     ("open", "open", {"agent": "claude", "on_exit": "settled"}),
-    ("open codex", "open", {"agent": "codex", "on_exit": "settled"}),
+    ("open codex", "open", {"words": ["codex"], "agent": "claude", "on_exit": "settled"}),
+    ("open api codex", "open", {"words": ["api", "codex"], "agent": "claude"}),
+    ("open api agent=codex", "open", {"name": "api", "agent": "codex", "words": None}),
+    ("open codex name=api", "open", {"name": "api", "agent": "codex", "words": None}),
     ("open agent=codex name=x", "open", {"agent": "codex", "name": "x", "on_exit": "settled"}),
     (r"open shell name=a\ b", "open", {"agent": "shell", "name": "a b", "on_exit": "settled"}),
     ('open shell name="it\'s \\"x\\""', "open", {"agent": "shell", "name": 'it\'s "x"', "on_exit": "settled"}),
     ("open name=x -- make 'a b' -k", "open", {"name": "x", "cmd": ["make", "a b", "-k"], "on_exit": "settled"}),
     ("open cmd=\"make -k 'a b'\"", "open", {"cmd": ["make", "-k", "a b"], "on_exit": "settled"}),
-    ("open shell env.A=1 env.B_2='x=y z'", "open", {"agent": "shell", "env": {"A": "1", "B_2": "x=y z"}}),
-    ("open shell on_exit=reap restart=always", "open", {"agent": "shell", "on_exit": "reap", "restart": "always"}),
+    ("open shell env.A=1 env.B_2='x=y z'", "open", {"words": ["shell"], "env": {"A": "1", "B_2": "x=y z"}}),
+    ("open shell on_exit=reap restart=always", "open", {"words": ["shell"], "on_exit": "reap", "restart": "always"}),
     ("ensure shell name=x", "ensure", {"agent": "shell", "name": "x"}),
     ("kill amber", "kill", {"name": "amber"}),
     ("kill", "kill", {"name": "aaaaaaaa"}),
@@ -52,7 +55,8 @@ RUNS = [
     ("reap!", "reap", {"yes": True}),
     ("keep amber", "keep", {"name": "amber", "on": True}),
     ("keep! amber", "keep", {"name": "amber", "on": False}),
-    ("settle amber", "settle", {"name": "amber"}),
+    ("settle amber", "settle", {"name": "amber", "on": True}),
+    ("settle! amber", "settle", {"name": "amber", "on": False}),
     ("adopt amber", "adopt", {"name": "amber"}),
     ("interrupt", "interrupt", {"name": "aaaaaaaa"}),
     ("answer yes", "answer", {"name": "aaaaaaaa", "choice": "yes"}),
@@ -105,14 +109,14 @@ MISTAKES = [
     ("opne", '"opne" is no verb; did you mean open?'),
     ("xyzzy", '"xyzzy" is no verb; :Covey <Tab> lists the verbs'),
     ("kill! amber", ":Covey kill takes no !"),
-    ("open a b", 'one agent only, not "b"; quote a value with spaces in it'),
+    ("open a b name=c", 'one name and one agent only, not "b"; quote a value with spaces in it'),
     ("kill a b", "a word too many: b"),
     ("list x", "a word too many: x"),
     ("open name='x", "a quote (') is not closed"),
     ("send amber", "nothing to send: :Covey send NAME TEXT, or with a range"),
     ("answer", "say which: :Covey answer [NAME] CHOICE"),
     ("rename", "say which: :Covey rename [NAME] NEW"),
-    ("cancel", "say which: :Covey cancel NAME, or ID; :Covey queue lists them"),
+    ("cancel", "say which: :Covey cancel NAME, or NUMBER; :Covey queue lists them"),
     ("send ++loud amber x", "++loud does not fit; there is ++file ++force ++raw ++when=ask ++when=idle ++when=now"),
     (
         "send ++when=later amber x",
@@ -185,11 +189,12 @@ def test_errors_are_shown_and_results_are_said(amber):
 def test_list_is_a_table(amber):
     amber.nvim.cmd("Covey list")
     rows = [session("aaaaaaaa", "größe 数", "exited", exit={"code": 3, "signal": None}), session("b", "x", queued=2)]
+    rows[1] |= {"keep": True, "settled": True}
     amber.reply(None, rows)
     heading, first, second = amber.nvim.messages().splitlines()
-    assert heading.split() == ["name", "agent", "state", "for", "queue", "cwd"]
+    assert heading.split() == ["name", "agent", "state", "for", "queued", "marks", "directory"]
     assert first.startswith("größe 数  standin  exited (3)")
-    assert "2 queued" in second
+    assert " 2       kept settled  " in second
 
 
 def told(wire, typed, result):
@@ -399,8 +404,8 @@ COMPLETIONS = [
     ("Covey send ++raw ++when=i", ["++when=idle"]),
     ("Covey send ++raw am", ["amber"]),
     ("Covey send amber ++r", []),
-    ("Covey cancel ", ["amber", "beryl\\ two", "act-1"]),
-    ("Covey edit a", ["act-1"]),
+    ("Covey cancel ", ["amber", "beryl\\ two", "9", "10"]),
+    ("Covey edit 1", ["10"]),
     ("Covey! respawn am", ["amber"]),
     ("Covey respawn! amber f", ["fresh="]),
     ("Covey respawn amber fresh=t", ["fresh=true"]),
@@ -418,11 +423,11 @@ COMPLETIONS = [
 
 
 def test_completion(wire):
-    held = {"id": "act-1", "session": "aaaaaaaa", "outcome": "held"}
-    gone = {"id": "act-0", "session": "aaaaaaaa", "outcome": "submitted"}
+    held = [{"id": f"act-{n}", "number": n, "session": "aaaaaaaa", "outcome": "held"} for n in (10, 9)]
+    gone = {"id": "act-0", "number": 1, "session": "aaaaaaaa", "outcome": "submitted"}
     wire.event(
         "Fleet",
-        {"sessions": [session("aaaaaaaa", "amber"), session("bbbbbbbb", "beryl two")], "receipts": [held, gone]},
+        {"sessions": [session("aaaaaaaa", "amber"), session("bbbbbbbb", "beryl two")], "receipts": [*held, gone]},
     )
     wire.event("Receipt", gone)
     for line, expected in COMPLETIONS:

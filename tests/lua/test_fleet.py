@@ -99,10 +99,10 @@ def test_counts_and_statusline(three):
         "blocked": 1,
         "idle": 1,
     }
-    assert nvim.lua("return require('covey').statusline()") == "covey 1 waiting 1 done 1 working 2 queued"
+    assert nvim.lua("return require('covey').statusline()") == "covey 1 blocked 1 unseen 1 working 2 queued"
     crashed = session("a", "x", "exited", flags=["unseen"], exit={"code": 3, "signal": None})
     three.fleet(crashed, session("b", "y", flags=["unseen"]))
-    assert nvim.lua("return require('covey').statusline()") == "covey 1 exited 1 done"
+    assert nvim.lua("return require('covey').statusline()") == "covey 1 exited 1 unseen"
     three.fleet(session("a", "x"), session("b", "y"))
     assert nvim.lua("return require('covey').statusline()") == "covey 2"
     three.fleet()
@@ -125,7 +125,7 @@ def test_a_hundred_sessions_are_read_without_a_call(wire):
 def test_the_statusline_is_redrawn_when_it_changes(three):
     nvim = three.nvim
     nvim.lua("vim.o.laststatus = 2; vim.o.statusline = \"%{%v:lua.require'covey'.statusline()%}\"")
-    assert "covey 1 waiting" in nvim.screen()
+    assert "covey 1 blocked" in nvim.screen()
     three.event("State", session("aaaaaaaa", "amber", "idle"))
     nvim.wait(lambda: "waiting" not in nvim.screen())
 
@@ -153,13 +153,13 @@ def test_notices_are_for_what_the_person_asked_to_hear(three):
     assert three.notices() == []
     three.event("Exited", session("bbbbbbbb", "beryl", "exited", exit={"code": 3}))
     three.event("Exited", session("cccccccc", "coral", "exited", exit={"signal": 9}))
-    assert three.notices() == ["covey: beryl exited (3)", "covey: coral ended by signal 9"]
+    assert three.notices() == ["covey: beryl exited (3)", "covey: coral exited (signal 9)"]
     three.nvim.lua("require('covey').setup({ notify = { events = { 'blocked', 'idle' } } })")
     three.event("Exited", session("bbbbbbbb", "beryl", "exited", exit={"code": 3}))
     three.event("State", session("aaaaaaaa", "amber", "working"))
     three.event("State", session("aaaaaaaa", "amber", "blocked"))
     three.event("State", session("aaaaaaaa", "amber", "idle"))
-    assert three.notices() == ["covey: amber waits for you", "covey: amber is done"]
+    assert three.notices() == ["covey: amber is blocked and waits for you", "covey: amber is idle"]
 
 
 def test_what_is_held_for_a_moment_is_no_news(three):

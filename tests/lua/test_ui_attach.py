@@ -146,6 +146,38 @@ def test_the_edge_says_how_to_leave_and_what_the_agent_does(stage: Stage, nvim: 
     nvim.wait(lambda: "detach and close" in nvim.screen())
 
 
+@pytest.mark.parametrize("style", ["float", "split"])
+def test_an_agent_that_ended_is_started_again_from_here(stage: Stage, nvim: Editor, style: str) -> None:
+    stage.answer("respawn", FIX)
+    attach(nvim, style)
+    over = FIX | {"state": "exited", "exit": {"code": 3}}
+    stage.emit("Exited", over)
+    nvim.wait(lambda: "<C-\\><C-n> R starts it again · <C-\\><C-n> q detaches" in nvim.screen())
+    nvim.keys("<C-\\><C-n>R")
+    nvim.wait(lambda: [call["name"] for call in stage.asked("respawn")] == [FIX["id"]] and nvim.eval("mode()") == "t")
+    stage.emit("State", FIX)
+    nvim.wait(lambda: "starts it again" not in nvim.screen())
+
+
+def test_the_next_session_comes_into_the_same_float(stage: Stage, nvim: Editor) -> None:
+    bob = session("bob")
+    stage.fleet(FIX, bob)
+    attach(nvim)
+    before, job = nvim.eval("win_getid()"), nvim.eval("jobpid(b:terminal_job_id)")
+    stage.answer("attach", {"argv": ["sh", "-c", "echo here is bob; cat"], "env": {}})
+    nvim.cmd("stopinsert | wincmd p")
+    nvim.lua("require('covey').next()")
+    nvim.wait(lambda: "here is bob" in nvim.screen() and "bob · standin · idle" in nvim.screen())
+    assert (nvim.eval("win_getid()"), stage.floats(), nvim.eval("mode()")) == (before, 1, "t")
+    nvim.wait(f"vim.uv.kill({job}, 0) ~= 0")
+    nvim.cmd("tabnew")
+    nvim.lua("require('covey').attach({ name = 'fix' })")
+    nvim.wait(lambda: stage.floats() == 2)
+    nvim.cmd("tabclose!")
+    nvim.wait(lambda: stage.floats() == 1 and "here is bob" in nvim.screen())
+    assert nvim.messages() == ""
+
+
 def test_keys_that_are_switched_off_are_not_told(stage: Stage, nvim: Editor) -> None:
     nvim.lua("require('covey').setup({ keys = { attach = { leave = false, help = false } } })")
     attach(nvim, "vsplit")

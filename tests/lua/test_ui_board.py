@@ -194,7 +194,7 @@ def test_below_stands_the_directory_that_no_column_shows(stage: Stage, nvim: Edi
     [
         ("S", ("settle", {"name": "beta"}), "beta is settled"),
         ("K", ("keep", {"name": "beta"}), "beta is kept"),
-        ("I", ("interrupt", {"name": "beta"}), "beta was interrupted"),
+        ("I", ("interrupt", {"name": "beta", "keys": ["C-c"], "state": "idle"}), "pressed C-c in beta, which was idle"),
         ("ayes<CR>", ("answer", {"name": "beta", "chosen": "1. Yes"}), "answered beta: 1. Yes"),
         ("rzoe<CR>", ("rename", {"name": "zoe", "agent": "standin"}), "renamed to zoe"),
         ("R", ("respawn", {"name": "beta", "agent": "standin"}), "respawned beta"),
@@ -229,7 +229,7 @@ def test_without_changed_files_the_board_stays_and_says_so(stage: Stage, nvim: E
     [
         ("R", "respawn", {}),
         ("K", "keep", {"on": True}),
-        ("S", "settle", {}),
+        ("S", "settle", {"on": True}),
         ("I", "interrupt", {}),
         ("r<C-u>new name<CR>", "rename", {"new": "new name"}),
         ("a1<CR>", "answer", {"choice": "1"}),
@@ -244,6 +244,14 @@ def test_keys_act_on_the_session_under_the_cursor(
     asked = stage.asked(method)[0]
     asked.pop("environ", None)
     assert asked == {"name": BETA["id"]} | params
+
+
+@pytest.mark.parametrize(("key", "verb", "field"), [("K", "keep", "keep"), ("S", "settle", "settled")])
+def test_what_was_decided_already_is_taken_back(stage: Stage, nvim: Editor, key: str, verb: str, field: str) -> None:
+    stage.fleet(BETA | {field: True})
+    open_board(nvim)
+    nvim.keys(key)
+    nvim.wait(lambda: [each["on"] for each in stage.asked(verb)] == [False])
 
 
 def test_kill_asks_first(stage: Stage, nvim: Editor) -> None:

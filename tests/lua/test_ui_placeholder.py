@@ -149,7 +149,7 @@ def test_a_file_that_is_not_saved_is_told_before_and_when_it_is_sent(stage: Stag
 def test_placeholders_are_completed_with_their_values(stage: Stage, nvim: Editor) -> None:
     nvim.cmd("set completeopt=menuone,noselect,noinsert")  # from 0.11 on the buffer's own
     nvim.lua("require('covey').prompt({ name = 'fix' })")
-    nvim.keys("i{fi<C-x><C-o>")
+    nvim.keys("{fi<C-x><C-o>")
     nvim.wait(lambda: nvim.eval("mode()") == "i" and "{file}" in nvim.screen())
     assert nvim.lua("return vim.tbl_map(function(i) return i.word end, vim.fn.complete_info().items)") == ["{file}"]
     assert "@code.lua" in nvim.screen()
@@ -161,7 +161,7 @@ def test_completion_comes_by_itself_and_inserts_nothing(stage: Stage, nvim: Edit
     if not nvim.eval("has('nvim-0.11')"):
         pytest.skip("'completeopt' is no option of a buffer there")
     nvim.lua("require('covey').prompt({ name = 'fix' })")
-    nvim.keys("isee {")
+    nvim.keys("see {")
     nvim.wait(lambda: nvim.eval("pumvisible()"))
     names = nvim.lua("return require('covey.ui.placeholder').names()")
     assert [item["word"] for item in nvim.eval("complete_info().items")] == [f"{{{name}}}" for name in names]
@@ -173,7 +173,7 @@ def test_a_closing_brace_that_is_there_is_not_doubled(stage: Stage, nvim: Editor
     nvim.cmd("set completeopt=menuone,noselect,noinsert")  # from 0.11 on the buffer's own
     nvim.lua("require('covey').prompt({ name = 'fix' })")
     nvim.lua("vim.api.nvim_buf_set_lines(0, 0, -1, false, { '{cw}' })")
-    nvim.keys("$i<C-x><C-o><C-n><C-y><Esc>")
+    nvim.keys("<Esc>$i<C-x><C-o><C-n><C-y><Esc>")
     nvim.wait(lambda: nvim.eval("getline(1)") == "{cwd}")
 
 
@@ -248,7 +248,7 @@ def test_paste_takes_a_register_or_a_range_and_no_enter(stage: Stage, nvim: Edit
 
 def test_undo_survives_the_editor(stage: Stage, nvim: Editor, start_nvim, project: Path) -> None:
     nvim.lua("require('covey').prompt({ name = 'fix' })")
-    nvim.keys("ione<Esc>otwo<Esc>")
+    nvim.keys("one<Esc>otwo<Esc>")
     nvim.wait(lambda: nvim.eval("getline(1, '$')") == ["one", "two"])
     assert nvim.quit("qa") == 0
     again = start_nvim()
@@ -263,7 +263,7 @@ def test_undo_survives_the_editor(stage: Stage, nvim: Editor, start_nvim, projec
 
 def test_what_arrived_can_be_brought_back_by_undo(stage: Stage, nvim: Editor) -> None:
     nvim.lua("require('covey').prompt({ name = 'fix' })")
-    nvim.keys("iprecious<Esc><C-s>")
+    nvim.keys("precious<Esc><C-s>")
     nvim.wait(lambda: nvim.eval("getline(1, '$')") == [""])
     nvim.keys("u")
     nvim.wait(lambda: nvim.eval("getline(1, '$')") == ["precious"])
@@ -275,7 +275,7 @@ def test_two_editors_share_drafts_and_history(stage: Stage, nvim: Editor, start_
     theirs.answer("send", TAKEN)
     theirs.fleet(session("fix", cwd=str(project)))
     nvim.lua("require('covey').prompt({ name = 'fix' })")
-    nvim.keys("imine<Esc>")
+    nvim.keys("mine<Esc>")
     nvim.wait(lambda: nvim.eval("getline(1)") == "mine")
     nvim.cmd("wincmd p")
     other.lua("require('covey').prompt({ name = 'fix' })")

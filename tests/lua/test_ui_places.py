@@ -32,7 +32,7 @@ def all_windows(stage: Stage) -> None:
     """A prompt, an attached split, a preview, the board: as much of covey as can be open at once."""
     nvim = stage.nvim
     nvim.lua("require('covey').prompt({ name = 'fix' })")
-    nvim.keys("ia draft<Esc>")
+    nvim.keys("a draft<Esc>")
     nvim.wait(lambda: nvim.eval("getline(1)") == "a draft")
     nvim.cmd("wincmd p")
     nvim.lua("require('covey').attach({ name = 'fix', style = 'split' })")
@@ -80,7 +80,7 @@ def test_what_a_session_file_left_opens_again(stage: Stage, nvim: Editor, start_
 
 def test_edit_in_a_living_prompt_keeps_it(stage: Stage, nvim: Editor) -> None:
     nvim.lua("require('covey').prompt({ name = 'fix' })")
-    nvim.keys("ia draft<Esc>")
+    nvim.keys("a draft<Esc>")
     nvim.wait(lambda: nvim.eval("getline(1)") == "a draft")
     nvim.cmd("edit!")
     assert nvim.eval("getline(1, '$')") == ["a draft"]

@@ -84,7 +84,7 @@ def test_submit_sends_what_is_written_and_clears(stage: Stage, nvim: Editor) -> 
 def test_submit_works_while_inserting_and_by_plug(stage: Stage, nvim: Editor) -> None:
     stage.answer("send", receipt("submitted"))
     write(nvim, "")
-    nvim.keys("ihello<C-s>")
+    nvim.keys("hello<C-s>")
     nvim.wait(lambda: [sent["text"] for sent in stage.asked("send")] == ["hello"])
     nvim.keys("<Esc>")
     nvim.wait(lambda: lines(nvim) == [""])
@@ -197,7 +197,7 @@ def test_sent_texts_can_be_called_back(stage: Stage, nvim: Editor) -> None:
         nvim.keys("<C-s>")
         nvim.wait(lambda: lines(nvim) == [""])
     write(nvim, "draft")
-    nvim.keys("[h")
+    nvim.keys("<Esc>[h")
     nvim.wait(lambda: lines(nvim) == ["two", "lines"])
     nvim.keys("[h")
     nvim.wait(lambda: lines(nvim) == ["one"])
@@ -247,7 +247,7 @@ def test_the_selection_of_visual_mode_is_taken_along(stage: Stage, nvim: Editor)
     nvim.cmd("xnoremap P <Cmd>lua require('covey.ui.prompt').open(require('covey.fleet').get('fix'), {})<CR>")
     nvim.keys("wviwP")
     nvim.wait(lambda: nvim.eval("bufname()") == f"covey://prompt/{FIX['id']}/fix")
-    assert nvim.eval("mode()") == "n"
+    assert nvim.eval("mode()") == "i"  # an empty one is for writing, and nothing is selected any more
     nvim.lua("vim.api.nvim_buf_set_lines(0, 0, -1, false, { '{selection}' })")
     nvim.wait(lambda: "words" in nvim.screen().split("{selection}")[1].splitlines()[0])
 
@@ -258,3 +258,11 @@ def test_opened_twice_is_one_window(stage: Stage, nvim: Editor) -> None:
     nvim.lua("require('covey.ui.prompt').open(...)", FIX, {})
     assert nvim.eval("bufname()") == f"covey://prompt/{FIX['id']}/fix"
     assert len(nvim.vim.windows) == 2
+
+
+@pytest.mark.parametrize(("there", "wished", "mode"), [("", True, "i"), ("a draft", True, "n"), ("", False, "n")])
+def test_an_empty_one_is_opened_for_writing(stage: Stage, nvim: Editor, there: str, wished: bool, mode: str) -> None:
+    nvim.lua("require('covey').setup({ prompt = { insert = ... } })", wished)
+    nvim.lua("require('covey.ui.prompt').open(...)", FIX, {"text": there})
+    nvim.lua("vim.wait(20)")
+    assert nvim.eval("mode()") == mode

@@ -42,7 +42,7 @@ def test_a_preview_is_live_and_shows_the_end_and_the_new_beginning(nvim: Editor,
     nvim.lua("require('covey').send({ name = 'fix', text = 'echo heard and seen' })")
     nvim.wait(lambda: nvim.screen().count("heard and seen") >= 1)
     os.kill(agent["pid"], signal.SIGKILL)
-    nvim.wait(f"{FOOTER} == ' ended by signal 9 '")
+    nvim.wait(f"{FOOTER} == ' exited (signal 9) · R starts it again '")
     assert "heard and seen" in nvim.screen()
     nvim.lua("require('covey').respawn({ name = 'fix' })")
     nvim.wait(lambda: nvim.lua(f"return {FOOTER}") == "" and "fix · standin · idle" in nvim.screen())
@@ -101,7 +101,7 @@ def test_what_is_typed_in_an_attached_window_reaches_the_agent_which_lives_on(
 def test_the_prompt_buffer_submits(nvim: Editor, agent: dict[str, Any]) -> None:
     preview(nvim)
     nvim.lua("require('covey.ui.prompt').open(require('covey').get('fix'), {})")
-    nvim.keys("iecho from the buffer<C-s>")
+    nvim.keys("echo from the buffer<C-s>")
     nvim.wait(lambda: "> echo from the buffer" in nvim.screen())
     nvim.wait(lambda: nvim.eval("getline(1, '$')") == [""])
 

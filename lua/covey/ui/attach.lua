@@ -31,16 +31,36 @@ local function forget(view)
   end
 end
 
-local function in_float(view)
+--- The float in which some session is attached on this tab page: one is enough, and the next session is shown in it.
+---@return covey.Float?
+local function float_here()
+  for _, view in pairs(shown) do
+    if view.float and view.float:tab() == vim.api.nvim_get_current_tabpage() then
+      return view.float
+    end
+  end
+end
+
+local function new_float()
   local size = require("covey.config").get().float
-  view.float = require("covey.ui.float").open({
+  return require("covey.ui.float").open({
     focus = true,
-    title = require("covey.ui.label").title(view.session),
-    footer = { { require("covey.ui.attach_keys").hint(), "CoveyDim" } },
+    title = "",
+    footer = "",
     place = function()
       return { width = size.width, height = size.height, border = size.border }
     end,
   })
+end
+
+local function in_float(view)
+  view.float = float_here()
+  if view.float then
+    view.float:focus()
+    view.float:show(vim.api.nvim_create_buf(false, true))
+  else
+    view.float = new_float()
+  end
   view.buf = view.float and view.float.buf
 end
 
@@ -104,13 +124,13 @@ end
 --- Name and state of the session at the window's edge, and of the buffer: as they are by now.
 local function caption(view)
   local label = require("covey.ui.label")
+  local hint = require("covey.ui.attach_keys").hint(view.session)
   require("covey.ui.restore").name(view.buf, "attach", view.session)
   if view.float then
-    return view.float:caption(label.title(view.session))
+    return view.float:caption(label.title(view.session), { { hint, "CoveyDim" } })
   end
-  local hint = label.escaped(require("covey.ui.attach_keys").hint())
   for _, win in ipairs(vim.fn.win_findbuf(view.buf)) do
-    vim.wo[win][0].winbar = ("%s%%=%%#CoveyDim#%s%%*"):format(label.bar(view.session), hint)
+    vim.wo[win][0].winbar = ("%s%%=%%#CoveyDim#%s%%*"):format(label.bar(view.session), label.escaped(hint))
   end
 end
 

@@ -5,6 +5,14 @@ local function all(view)
   return {
     { name = "leave", mode = "t", desc = "leave terminal mode", run = "<C-\\><C-n>" },
     {
+      name = "respawn",
+      desc = "start an agent that has ended again",
+      run = function()
+        require("covey.recipe").act("respawn", { name = view.session.id })
+        vim.cmd.startinsert()
+      end,
+    },
+    {
       name = "close",
       desc = "detach and close",
       run = function()
@@ -14,15 +22,26 @@ local function all(view)
   }
 end
 
---- One line: how to get out of here, as the person has set the keys.
+--- How a key of normal mode is reached from terminal mode, as the person has set both; nil where there is no such key.
+---@param key string|false
+---@param what string
+local function way(key, what)
+  local leave = require("covey.config").get().keys.attach.leave
+  return key and ("%s%s %s"):format(leave and leave .. " " or "", key, what) or nil
+end
+
+--- One line: how to get out of here, and before that how to have an agent back that has ended.
+---@param session covey.Session
 ---@return string
-function M.hint()
+function M.hint(session)
   local key = require("covey.config").get().keys.attach
-  local out = vim.tbl_filter(function(lhs)
-    return lhs
-  end, { key.leave, key.close })
-  local help = key.help and (" · %s keys"):format(key.help) or ""
-  return #out > 0 and (" %s detaches%s "):format(table.concat(out, " "), help) or ""
+  local parts = {}
+  if session.state == "exited" then
+    table.insert(parts, way(key.respawn, "starts it again"))
+  end
+  table.insert(parts, way(key.close, "detaches"))
+  table.insert(parts, key.help and key.help .. " keys" or nil)
+  return #parts > 0 and (" %s "):format(table.concat(parts, " · ")) or ""
 end
 
 --- Who is still here types on. (Scheduled, for Neovim looks at 'startinsert' before it waits, not while it does.)

@@ -50,6 +50,13 @@ local function plain(verb, question)
   end
 end
 
+--- A verb that is taken back where the session is so already.
+local function switch(verb, field)
+  return function(session)
+    act(verb, { name = session.id, on = not session[field] })
+  end
+end
+
 local function ask(prompt, default, use)
   vim.ui.input({ prompt = prompt, default = default }, function(text)
     if text then
@@ -85,14 +92,8 @@ local VERBS = {
   { "kill", "kill; asks first", plain("kill", "Kill") },
   { "delete", "kill, and forget what was sent; asks first", plain("delete", "Delete") },
   { "reset", "start anew, its conversation forgotten; asks first", plain("reset", "Reset") },
-  {
-    "keep",
-    "keep, or no longer",
-    function(session)
-      act("keep", { name = session.id, on = not session.keep })
-    end,
-  },
-  { "settle", "settle: a sweep may end it", plain("settle") },
+  { "keep", "keep, or no longer", switch("keep", "keep") },
+  { "settle", "settle: a sweep may end it, or no longer", switch("settle", "settled") },
   { "interrupt", "interrupt the agent", plain("interrupt") },
   { "answer", "answer what it asks", questioned("question", "answer") },
   { "adopt", "become its owner", plain("adopt") },

@@ -3,7 +3,6 @@ local label = require("covey.ui.label")
 
 local M = {}
 
-local STATES = { "blocked", "lost", "exited", "idle", "unknown", "starting", "working" } -- as the rows are sorted
 local LEAST = 3 -- rows of a window that can spare one for headings
 
 --- How many sessions are in each state, as far as they fit: the most urgent first.
@@ -12,7 +11,7 @@ local LEAST = 3 -- rows of a window that can spare one for headings
 ---@return [string, string][]
 function M.title(counts, width)
   local chunks, left = { { " covey ", "CoveyTitle" } }, width - #" covey "
-  for _, state in ipairs(STATES) do
+  for _, state in ipairs(require("covey.states").ALL) do
     local text = ("· %d %s "):format(counts[state] or 0, state)
     left = left - (counts[state] and vim.api.nvim_strwidth(text) or 0)
     if counts[state] and left >= 0 then

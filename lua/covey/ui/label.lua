@@ -53,15 +53,6 @@ function M.clock(stamp, now)
   return tostring(os.date(today and "%H:%M:%S" or "%Y-%m-%d %H:%M:%S", at))
 end
 
---- A session's state as a person reads it, with the exit status where there is one, and `?` where it was guessed.
----@param session table
----@return string
-function M.state(session)
-  local exited = session.state == "exited"
-  local words = exited and require("covey.notify").ending(session.exit) or session.state or "unknown"
-  return words .. (session.guessed and "?" or "")
-end
-
 --- One line of text: control characters, which names and last lines may hold, become spaces.
 ---@param text string?
 ---@return string
@@ -113,7 +104,7 @@ function M.title(session)
   return {
     { " " .. M.line(session.name) .. " ", "CoveyTitle" },
     { "· " .. M.line(session.agent) .. " · ", "CoveyDim" },
-    { M.state(session) .. " ", require("covey.ui.highlight").state(session.state) },
+    { require("covey.states").of(session) .. " ", require("covey.ui.highlight").state(session.state) },
   }
 end
 
@@ -129,7 +120,7 @@ end
 ---@return string
 function M.bar(session)
   local group = require("covey.ui.highlight").state(session.state)
-  local state = ("%%#%s#%s%%*"):format(group, M.escaped(M.state(session)))
+  local state = ("%%#%s#%s%%*"):format(group, M.escaped(require("covey.states").of(session)))
   return table.concat({ " " .. M.escaped(session.name), M.escaped(session.agent), state }, " · ")
 end
 

@@ -23,7 +23,7 @@ end
 function M.format(sessions)
   local name, agent = widest(sessions, "name", NAME_WIDTH), widest(sessions, "agent", AGENT_WIDTH)
   return function(session)
-    local state = label.state(session) .. " " .. label.age(session.since)
+    local state = require("covey.states").of(session) .. " " .. label.age(session.since)
     return ("%s  %s  %s"):format(label.fit(session.name, name), label.fit(session.agent, agent), state)
   end
 end

@@ -274,6 +274,13 @@ local function template(opts)
   return text
 end
 
+--- Who opens an empty one has come to write; a draft is first read.
+local function begin(prompt)
+  if require("covey.config").get().prompt.insert and text_of(prompt) == "" then
+    vim.cmd.startinsert()
+  end
+end
+
 --- Open the prompt buffer of a session, or go to it. `:w` inserts the text, the key `submit` submits it.
 ---@param session covey.Session
 ---@param opts covey.PromptOpts?
@@ -286,6 +293,7 @@ function M.open(session, opts)
   add(prompt, template(opts))
   show(prompt)
   refresh(prompt)
+  begin(prompt)
 end
 
 return M

@@ -20,7 +20,7 @@ end
 ---@param session covey.Session
 function M.answer(session)
   if session.state ~= "blocked" then
-    return require("covey.notify").say(("covey: %s asks nothing"):format(session.name))
+    return require("covey.notify").say(("covey: %s is not blocked: it asks nothing"):format(session.name))
   end
   local question = vim.trim((session.evidence or {}).excerpt or "")
   local above = question ~= "" and question .. "\n" or ""

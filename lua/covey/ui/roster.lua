@@ -1,5 +1,6 @@
 --- The rows of the board: which sessions, in which order, written in how many cells. Pure but for the clock.
 local label = require("covey.ui.label")
+local states = require("covey.states")
 
 local M = {}
 
@@ -109,7 +110,7 @@ local function columns(sessions, width, costs)
   local fits = {
     name = widest(sessions, field("name"), width >= WITH_AGENT and NAME or { NAME[1], 14 }),
     agent = width >= WITH_AGENT and widest(sessions, field("agent"), AGENT) or 0,
-    state = widest(sessions, label.state, { 8, STATE }),
+    state = widest(sessions, states.of, { 8, STATE }),
     marks = widest(sessions, marks, MARKS),
     cwd = width >= WITH_CWD and widest(sessions, home_relative, CWD) or 0,
   }
@@ -149,7 +150,7 @@ local function make(session, fits, age, cost)
   return line({
     { session.name, fits.name, "CoveyName" },
     { session.agent, fits.agent, "CoveyAgent" },
-    { label.state(session), fits.state, require("covey.ui.highlight").state(session.state) },
+    { states.of(session), fits.state, require("covey.ui.highlight").state(session.state) },
     { age, AGE, "CoveyDim" },
     { marks(session), fits.marks, "CoveyQueued" },
     { cost, fits.cost, "CoveyQueued" },

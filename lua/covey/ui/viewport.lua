@@ -13,7 +13,9 @@ function M.footer(view)
   elseif note then
     return " " .. require("covey.ui.label").line(note) .. " "
   elseif screen.dead or view.session.state == "exited" then
-    return " " .. require("covey.notify").ending(screen.exit or view.session.exit) .. " "
+    local again = require("covey.config").get().keys.preview.respawn
+    local ending = require("covey.states").ending(screen.exit or view.session.exit)
+    return again and (" %s · %s starts it again "):format(ending, again) or (" %s "):format(ending)
   end
   return view.reading and " reading · G follows " or ""
 end
