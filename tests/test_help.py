@@ -482,6 +482,7 @@ NOT_RUN = {
     "nvim -c 'helptags": "the commands are tested one by one: tests/lua/test_install.py",
     "uv tool": "needs the network",
     "pipx": "needs the network",
+    "~/.local/share/covey-venv/bin/pip": "needs the network",
 }
 
 
