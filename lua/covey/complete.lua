@@ -3,20 +3,19 @@ local words = require("covey.words")
 
 local M = {}
 
---- Names as they are written, each worked out once: a key press has to go through all of them.
-local quoted = setmetatable({}, {
-  __index = function(known, name)
-    known[name] = words.quote(name)
-    return known[name]
-  end,
-})
+local written = { names = {}, quoted = {} } -- names of sessions, and the same as they are written
 
+--- Names of sessions as they are written, worked out anew when there are others.
 local function session_names()
   local fleet = require("covey.fleet")
   if not fleet.connected() then
     require("covey.rpc").warm()
   end
-  return fleet.names()
+  local names = fleet.names()
+  if written.names ~= names then
+    written = { names = names, quoted = vim.tbl_map(words.quote, names) }
+  end
+  return written.quoted
 end
 
 ---@param kind covey.Kind?
@@ -26,13 +25,11 @@ local function values(kind, lead)
   if type(kind) == "table" then
     return kind
   elseif kind == "session" then
-    return vim.tbl_map(function(name)
-      return quoted[name]
-    end, session_names())
+    return session_names()
   elseif kind == "act" then
     return require("covey.receipts").waiting()
   elseif kind == "waiting" then
-    return vim.list_extend(values("session", lead), values("act", lead))
+    return vim.list_extend(vim.list_slice(session_names()), values("act", lead))
   elseif kind == "agent" then
     return require("covey.agents").names()
   elseif kind == "prompt" then
@@ -47,9 +44,13 @@ end
 
 ---@return string[]
 local function starting_with(lead, candidates)
-  return vim.tbl_filter(function(candidate)
-    return vim.startswith(candidate, lead)
-  end, candidates)
+  local found, length = {}, #lead
+  for _, candidate in ipairs(candidates) do -- a key press has to go through all of them, and may make no garbage
+    if candidate:sub(1, length) == lead then
+      table.insert(found, candidate)
+    end
+  end
+  return found
 end
 
 --- The keys of a command that were not given yet, as `key=`.
@@ -85,8 +86,8 @@ local function arguments(command, before, lead)
       return key .. "=" .. candidate
     end, starting_with(value, values(command.keys[key], value)))
   end
-  local candidates = vim.list_slice(values((command.args or {})[#given.list + 1], lead))
-  return starting_with(lead, vim.list_extend(candidates, unused_keys(command, given)))
+  local found = starting_with(lead, values((command.args or {})[#given.list + 1], lead))
+  return vim.list_extend(found, starting_with(lead, unused_keys(command, given)))
 end
 
 --- As |:command-completion-customlist|.

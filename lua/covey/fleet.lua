@@ -69,15 +69,21 @@ local function count()
   end
 end
 
+--- The names in their order: the very table of the time before, where none is new, gone or changed.
+local function name_all()
+  local fresh = vim.tbl_map(function(session)
+    return session.name
+  end, sorted)
+  return vim.deep_equal(fresh, names) and names or fresh
+end
+
 --- Order and count again. Readers keep the tables they were given: a change makes new ones.
 local function arrange()
   sorted = vim.tbl_values(by_id)
   table.sort(sorted, function(a, b)
     return a.name == b.name and a.id < b.id or a.name < b.name
   end)
-  names = vim.tbl_map(function(session)
-    return session.name
-  end, sorted)
+  names = name_all()
   count()
   require("covey.statusline").refresh()
 end

@@ -172,3 +172,15 @@ def test_what_is_held_for_a_moment_is_no_news(three):
     assert three.notices() == []
     nvim.wait("#_G.notices > 0")
     assert three.notices() == ["covey: prompt to amber held: a dialog is shown"]
+
+
+def test_names_are_the_same_table_until_one_changes_and_completion_follows(three):
+    nvim = three.nvim
+    nvim.lua("names = require('covey').names()")
+    three.event("State", session("bbbbbbbb", "beryl", "working"))
+    assert nvim.lua("return rawequal(names, require('covey').names())")
+    complete = "getcompletion('Covey kill ', 'cmdline')"
+    assert nvim.eval(complete) == ["amber", "beryl", "coral"]
+    three.event("Renamed", session("bbbbbbbb", "a b"))
+    assert not nvim.lua("return rawequal(names, require('covey').names())")
+    assert nvim.eval(complete) == ["a\\ b", "amber", "coral"]

@@ -88,6 +88,18 @@ function Float:_dress()
   end
 end
 
+--- Give the buffer its filetype, in a turn of the loop of its own: for it Neovim looks through the whole 'runtimepath',
+--- which takes longer than all else that opens a window. It looks for no syntax, for there is none.
+local function give_type(buf, filetype)
+  vim.schedule(function()
+    if vim.api.nvim_buf_is_valid(buf) then
+      vim.b[buf].ts_highlight = true
+      vim.bo[buf].filetype = filetype
+      vim.b[buf].ts_highlight = nil
+    end
+  end)
+end
+
 --- Make a buffer ours: it goes with the window, has our keys, and its end is the window's end.
 function Float:_adopt(buf)
   self.buf = buf
@@ -102,7 +114,9 @@ function Float:_adopt(buf)
       end
     end,
   })
-  vim.bo[buf].filetype = self.spec.filetype or ""
+  if self.spec.filetype then
+    give_type(buf, self.spec.filetype)
+  end
 end
 
 function Float:_watch()
