@@ -61,14 +61,28 @@ local function table_of(fields, empty)
   end
 end
 
+--- What was decided of a session, and what this editor knows of it.
+local function marks(session)
+  local flags = session.flags or {}
+  local set = {
+    kept = session.keep,
+    settled = session.settled,
+    unseen = vim.list_contains(flags, "unseen"),
+    muted = vim.list_contains(flags, "muted"),
+  }
+  local function is_set(mark)
+    return set[mark]
+  end
+  return table.concat(vim.tbl_filter(is_set, { "kept", "settled", "unseen", "muted" }), " ")
+end
+
 ---@param sessions covey.Session[]
 ---@return string[]
 local function fleet(sessions)
   local rows = vim.tbl_map(function(session)
     local queued = (session.queued or 0) > 0 and tostring(session.queued) or ""
-    local marks = (session.keep and "kept " or "") .. (session.settled and "settled" or "")
     local state, cwd = require("covey.states").of(session), vim.fn.fnamemodify(session.cwd, ":~")
-    return { label.line(session.name), session.agent, state, label.age(session.since), queued, vim.trim(marks), cwd }
+    return { label.line(session.name), session.agent, state, label.age(session.since), queued, marks(session), cwd }
   end, sessions)
   return #rows > 0 and columns({ "name", "agent", "state", "for", "queued", "marks", "directory" }, rows)
     or { "no session" }

@@ -189,12 +189,12 @@ def test_errors_are_shown_and_results_are_said(amber):
 def test_list_is_a_table(amber):
     amber.nvim.cmd("Covey list")
     rows = [session("aaaaaaaa", "größe 数", "exited", exit={"code": 3, "signal": None}), session("b", "x", queued=2)]
-    rows[1] |= {"keep": True, "settled": True}
+    rows[1] |= {"keep": True, "settled": True, "flags": ["unseen"]}
     amber.reply(None, rows)
     heading, first, second = amber.nvim.messages().splitlines()
     assert heading.split() == ["name", "agent", "state", "for", "queued", "marks", "directory"]
     assert first.startswith("größe 数  standin  exited (3)")
-    assert " 2       kept settled  " in second
+    assert " 2       kept settled unseen  " in second
 
 
 def told(wire, typed, result):

@@ -48,6 +48,7 @@ def test_who_needs_you_comes_first(stage: Stage, nvim: Editor) -> None:
     open_board(nvim)
     assert names(nvim) == ORDER
     assert "2 exited" in nvim.screen()
+    assert " Ku " in rows(nvim)[1]  # kept, and not looked at
     assert "Do you want to proceed?" in rows(nvim)[0]
     assert "+2" in rows(nvim)[0]
     assert "exited (3)" in rows(nvim)[1]
@@ -180,9 +181,11 @@ def test_headings_stand_above_their_columns_and_cost_a_low_board_nothing(stage: 
     assert nvim.messages() == ""
 
 
-def test_below_stands_the_directory_that_no_column_shows(stage: Stage, nvim: Editor) -> None:
+def test_below_stands_what_it_wants_and_the_directory_that_no_column_shows(stage: Stage, nvim: Editor) -> None:
     open_board(nvim)
-    nvim.wait(lambda: " /tmp · g? help " in nvim.screen())
+    nvim.wait(lambda: " /tmp · a answers · g? help " in nvim.screen())
+    nvim.keys("2G")
+    nvim.wait(lambda: " /tmp · R starts it again · g? help " in nvim.screen())
     nvim.keys("4G")
     nvim.wait(lambda: " /tmp/delta · g? help " in nvim.screen())
     nvim.cmd("set columns=250")
@@ -295,7 +298,7 @@ def test_help_lists_every_key(stage: Stage, nvim: Editor) -> None:
     text = "\n".join(nvim.lua("return vim.api.nvim_buf_get_lines(0, 0, -1, false)"))
     chosen = nvim.lua("return require('covey.config').get().keys.board")
     assert all(f" {key} " in text for key in chosen.values())
-    assert all(mark in text for mark in ("2 prompts wait", "K kept", "S settled", "m muted"))
+    assert all(mark in text for mark in ("2 prompts wait", "K kept", "S settled", "u unseen", "m muted"))
 
 
 def test_opened_twice_is_one_board(stage: Stage, nvim: Editor) -> None:

@@ -22,26 +22,20 @@ local function all(view)
   }
 end
 
---- How a key of normal mode is reached from terminal mode, as the person has set both; nil where there is no such key.
----@param key string|false
----@param what string
-local function way(key, what)
-  local leave = require("covey.config").get().keys.attach.leave
-  return key and ("%s%s %s"):format(leave and leave .. " " or "", key, what) or nil
-end
-
---- One line: how to get out of here, and before that how to have an agent back that has ended.
+--- One line: the key to leave terminal mode, and what then gets one out of here; before that, what has an agent back
+--- that has ended. As the person has set the keys.
 ---@param session covey.Session
 ---@return string
 function M.hint(session)
   local key = require("covey.config").get().keys.attach
   local parts = {}
   if session.state == "exited" then
-    table.insert(parts, way(key.respawn, "starts it again"))
+    table.insert(parts, key.respawn and key.respawn .. " starts it again" or nil)
   end
-  table.insert(parts, way(key.close, "detaches"))
+  table.insert(parts, key.close and key.close .. " detaches" or nil)
   table.insert(parts, key.help and key.help .. " keys" or nil)
-  return #parts > 0 and (" %s "):format(table.concat(parts, " · ")) or ""
+  local leave = key.leave and key.leave .. " " or ""
+  return #parts > 0 and (" %s%s "):format(leave, table.concat(parts, " · ")) or ""
 end
 
 --- Who is still here types on. (Scheduled, for Neovim looks at 'startinsert' before it waits, not while it does.)

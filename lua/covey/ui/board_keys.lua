@@ -119,7 +119,8 @@ local LEAVING = {
 
 --- What the marks of a row mean.
 local MARKS = {
-  " +2      2 prompts wait, K kept, S settled, m muted",
+  " +2      2 prompts wait, K kept, S settled,",
+  "         u unseen, m muted",
   "",
 }
 

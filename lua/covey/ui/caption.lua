@@ -3,6 +3,12 @@ local label = require("covey.ui.label")
 
 local M = {}
 
+---@type table<string, [string, string]> What a session in that state wants of the person: the key, and what it does.
+local WANTED = {
+  blocked = { "answer", "answers" },
+  exited = { "respawn", "starts it again" },
+  lost = { "restore", "brings it back" },
+}
 local LEAST = 3 -- rows of a window that can spare one for headings
 
 --- How many sessions are in each state, as far as they fit: the most urgent first.
@@ -32,7 +38,7 @@ local function hint(key, what)
   return key and key .. " " .. what or nil
 end
 
---- Below: where the session works, what is left out and how to see it again, and where to read on.
+--- Below: where the session works, what it wants, what is left out and how to see it again, and where to read on.
 ---@param session covey.Session? under the cursor
 ---@param heading string
 ---@param filter string
@@ -44,6 +50,9 @@ function M.footer(session, heading, filter)
   if filter ~= "" then
     table.insert(parts, "filter: " .. label.line(filter))
     table.insert(parts, hint(keys.clear, "clears it"))
+  elseif session and WANTED[session.state] then
+    local key, what = unpack(WANTED[session.state])
+    table.insert(parts, hint(keys[key], what))
   end
   table.insert(parts, hint(keys.help, "help"))
   return #parts > 0 and " " .. table.concat(parts, " · ") .. " " or ""

@@ -7,7 +7,7 @@ local M = {}
 local NAME, AGENT, CWD = { 8, 24 }, { 4, 10 }, { 10, 28 } -- cells: least and most
 local STATE = 19 -- cells: "exited (signal 9)" and a space; the age has its own
 local AGE, COST = 4, 10 -- cells
-local MARKS = { 3, 8 } -- cells of "+12KSm": least and most
+local MARKS = { 3, 8 } -- cells of "+12KSum": least and most
 local WITH_AGENT, WITH_CWD = 56, 96 -- a board that wide has the column
 
 --- Who needs the person first: the lower, the sooner. Who asks; who is gone and wants a decision; who is done and was
@@ -96,8 +96,9 @@ end
 --- Prompts that wait, and what was decided about it.
 local function marks(session)
   local queued = (session.queued or 0) > 0 and ("+%d"):format(session.queued) or ""
+  local unseen = M.unseen(session) and "u" or ""
   local muted = vim.list_contains(session.flags or {}, "muted") and "m" or ""
-  return queued .. (session.keep and "K" or "") .. (session.settled and "S" or "") .. muted
+  return queued .. (session.keep and "K" or "") .. (session.settled and "S" or "") .. unseen .. muted
 end
 
 --- Widths of the columns of a board `width` cells wide. `says` gets what is left.
