@@ -247,7 +247,7 @@ VERBS: dict[str, tuple[str, list[Word], Any]] = {
         ],
         shell.plain("capture", "name", "ansi", "history"),
     ),
-    "attach": ("sit in front of a session; C-] d leaves it", [NAME], shell.attach),
+    "attach": ("sit in front of a session; CTRL-] d leaves it", [NAME], shell.attach),
     "explain": (
         "say by which rule a state was concluded",
         [

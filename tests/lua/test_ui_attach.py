@@ -152,11 +152,11 @@ def test_an_agent_that_ended_is_started_again_from_here(stage: Stage, nvim: Edit
     attach(nvim, style)
     over = FIX | {"state": "exited", "exit": {"code": 3}}
     stage.emit("Exited", over)
-    nvim.wait(lambda: "<C-\\><C-n> R starts it again · q detaches · g? keys" in nvim.screen())
+    nvim.wait(lambda: "<C-\\><C-n> R respawns · q detaches · g? keys" in nvim.screen())
     nvim.keys("<C-\\><C-n>R")
     nvim.wait(lambda: [call["name"] for call in stage.asked("respawn")] == [FIX["id"]] and nvim.eval("mode()") == "t")
     stage.emit("State", FIX)
-    nvim.wait(lambda: "starts it again" not in nvim.screen())
+    nvim.wait(lambda: "respawns" not in nvim.screen())
 
 
 def test_the_next_session_comes_into_the_same_float(stage: Stage, nvim: Editor) -> None:

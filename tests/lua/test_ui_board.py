@@ -185,7 +185,7 @@ def test_below_stands_what_it_wants_and_the_directory_that_no_column_shows(stage
     open_board(nvim)
     nvim.wait(lambda: " /tmp · a answers · g? help " in nvim.screen())
     nvim.keys("2G")
-    nvim.wait(lambda: " /tmp · R starts it again · g? help " in nvim.screen())
+    nvim.wait(lambda: " /tmp · R respawns · g? help " in nvim.screen())
     nvim.keys("4G")
     nvim.wait(lambda: " /tmp/delta · g? help " in nvim.screen())
     nvim.cmd("set columns=250")

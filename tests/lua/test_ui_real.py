@@ -42,7 +42,7 @@ def test_a_preview_is_live_and_shows_the_end_and_the_new_beginning(nvim: Editor,
     nvim.lua("require('covey').send({ name = 'fix', text = 'echo heard and seen' })")
     nvim.wait(lambda: nvim.screen().count("heard and seen") >= 1)
     os.kill(agent["pid"], signal.SIGKILL)
-    nvim.wait(f"{FOOTER} == ' exited (signal 9) · R starts it again '")
+    nvim.wait(f"{FOOTER} == ' exited (signal 9) · R respawns '")
     assert "heard and seen" in nvim.screen()
     nvim.lua("require('covey').respawn({ name = 'fix' })")
     nvim.wait(lambda: nvim.lua(f"return {FOOTER}") == "" and "fix · standin · idle" in nvim.screen())

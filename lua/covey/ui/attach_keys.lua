@@ -30,7 +30,7 @@ function M.hint(session)
   local key = require("covey.config").get().keys.attach
   local parts = {}
   if session.state == "exited" then
-    table.insert(parts, key.respawn and key.respawn .. " starts it again" or nil)
+    table.insert(parts, key.respawn and key.respawn .. " respawns" or nil)
   end
   table.insert(parts, key.close and key.close .. " detaches" or nil)
   table.insert(parts, key.help and key.help .. " keys" or nil)

@@ -6,8 +6,8 @@ local M = {}
 ---@type table<string, [string, string]> What a session in that state wants of the person: the key, and what it does.
 local WANTED = {
   blocked = { "answer", "answers" },
-  exited = { "respawn", "starts it again" },
-  lost = { "restore", "brings it back" },
+  exited = { "respawn", "respawns" },
+  lost = { "restore", "restores" },
 }
 local LEAST = 3 -- rows of a window that can spare one for headings
 

@@ -15,7 +15,7 @@ function M.footer(view)
   elseif screen.dead or view.session.state == "exited" then
     local again = require("covey.config").get().keys.preview.respawn
     local ending = require("covey.states").ending(screen.exit or view.session.exit)
-    return again and (" %s · %s starts it again "):format(ending, again) or (" %s "):format(ending)
+    return again and (" %s · %s respawns "):format(ending, again) or (" %s "):format(ending)
   end
   return view.reading and " reading · G follows " or ""
 end
