@@ -3,9 +3,10 @@
 Thirty stand-ins work and seventy quiet programs stand beside them. The board is open with its preview; a preview of a
 flood comes and goes; and 25 times a second something is asked of covey, each verb in its turn. What is told at the end
 are milliseconds for which the editor's main loop was held: by each call, by each answer and each frame that came, and
-by whole turns of the loop, with all that Neovim itself does in them. Two things are timed at the same moments, whose
-tails are the machine's and not covey's: ``bare``, a little Lua of a like length, and ``bare message``, the same message
-to a process that forgets it (who wakes another process may have to make room for it).
+by whole turns of the loop, with all that Neovim itself does in them. Three things are timed at the same moments,
+whose tails are the machine's and not covey's: ``bare``, a little Lua of a like length; ``bare names``, completion from
+a list that is there; and ``bare message``, the same message to a process that forgets it (who wakes another process may
+have to make room for it).
 """
 
 from __future__ import annotations
@@ -58,6 +59,12 @@ WORK = """
       { 'list', function() covey.list({}, ignore) end },
       { 'log', function() covey.log({ name = name() }, ignore) end },
       { 'queue', function() covey.queue({ name = name() }, ignore) end },
+      { 'bare names', (function()
+        local names = covey.names()
+        local function complete() return names end
+        vim.api.nvim_create_user_command('Bare', complete, { nargs = '*', complete = complete })
+        return function() vim.fn.getcompletion('Bare send wor', 'cmdline') end
+      end)() },
       { 'bare message', (function()
         local sink = vim.fn.jobstart({ 'sh', '-c', 'cat > /dev/null; :' }, { rpc = true })
         return function() vim.rpcnotify(sink, 'covey.call', number, 'send', { name = name(), text = 'echo' }) end
