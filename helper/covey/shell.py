@@ -17,7 +17,6 @@ from covey.models import FINAL, Json
 from covey.prompt import STARTING, WORKING
 
 SEND_TIMEOUT = 60.0  # seconds that `send` and `open --prompt` wait for what will pass by itself
-WAY_OUT_MS = 4000  # for which the way out of an attached session is shown, unless a key is pressed
 REFUSED = frozenset({"refused", "cancelled", "dropped"})
 SENT = frozenset({"submitted", "pasted", "queued", "held"})
 OPTIONS = {
@@ -263,16 +262,15 @@ async def log(given: argparse.Namespace, _command: list[str]) -> tuple[Any, int]
 
 async def attach(given: argparse.Namespace, _command: list[str]) -> tuple[Any, int]:
     async def work(call: Call) -> tuple[Any, int]:
-        return {**await call("attach", name=given.name), "session": await call("get", name=given.name)}, 0
+        return await call("attach", name=given.name), 0
 
     terminal, _ = await _with_helper(work)
-    session = terminal.pop("session")
     if given.json:
         return terminal, 0
     if sys.stdin is None or not sys.stdin.isatty():
         raise Unavailable("attach needs a terminal", "use `covey capture` to look, `covey send` to type")
     environ = {key: value for key, value in os.environ.items() if key not in ("TMUX", "TMUX_PANE")}
-    argv = [*terminal["argv"], ";", "display-message", "-d", str(WAY_OUT_MS), render.way_out(session)]
+    argv = [*terminal["argv"], ";", *terminal["way_out"]]
     return os.execvpe(argv[0], argv, environ)  # noqa: S606  # we become the terminal
 
 

@@ -7,13 +7,14 @@ import os
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeAlias
 
-from covey import doctor, life, process, speech, story
+from covey import doctor, life, process, render, speech, story
 from covey.asking import addressed, in_order, is_within
 from covey.errors import NotFound, Refused
 from covey.helper import Helper
 from covey.models import Json
 from covey.tmux import panes
 
+WAY_OUT_MS = 4000  # for which the way out of an attached session is shown, unless a key is pressed
 HISTORY_MOST = 50_000  # lines of scrollback one capture may ask for
 
 Method: TypeAlias = Callable[..., Awaitable[Any]]
@@ -61,13 +62,16 @@ async def capture(helper: Helper, name: str, *, ansi: bool = False, history: int
 async def attach(helper: Helper, name: str) -> Json:
     """What to run in a terminal to sit in front of the session: ``argv``, and ``env`` to add to it.
 
+    ``way_out`` is a further command for that client, where nothing else says how it is left: it shows that for a while.
     Refused from within that session: it would show itself showing itself.
     """
     view = await addressed(helper, name)
     if is_within(view):
         raise Refused(f"{view.name} is the session that this runs in", "attach to it from outside")
     pane = await helper.fleet.pane(view.id)
-    return {"argv": [*helper.place.wire.command(), "attach-session", "-t", pane.tmux_session], "env": {}}
+    argv = [*helper.place.wire.command(), "attach-session", "-t", pane.tmux_session]
+    way_out = ["display-message", "-d", str(WAY_OUT_MS), render.way_out(view.to_json())]
+    return {"argv": argv, "env": {}, "way_out": way_out}
 
 
 async def preview(helper: Helper, name: str, view: str, **_size: Any) -> Json:

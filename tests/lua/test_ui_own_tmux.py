@@ -75,6 +75,16 @@ def test_a_window_of_its_own_and_asked_again_the_same(stage: Stage, person: tupl
     assert stage.nvim.messages() == ""
 
 
+@pytest.mark.parametrize("style", ["popup", "tmux"])
+def test_it_shows_the_way_out_for_its_window_has_no_edge(
+    stage: Stage, person: tuple[Terminal, Terminal], style: str
+) -> None:
+    argv = ["sh", "-c", 'stty raw -echo; echo "ready $*"; exec cat -v', "sh"]
+    stage.answer("attach", {"argv": argv, "env": {}, "way_out": ["display-message", "it's by #{pid}"]})
+    stage.nvim.lua("require('covey.ui.attach').open(...)", FIX, {"style": style})
+    person[1].wait_for(r"ready ; display-message it's by #\{pid\}")
+
+
 def test_a_client_that_fails_is_told(stage: Stage) -> None:
     stage.answer("attach", {"argv": ["sh", "-c", "exit 3"], "env": {}})
     stage.nvim.lua("require('covey.ui.attach').open(...)", FIX, {"style": "popup"})

@@ -40,13 +40,22 @@ local function cells(size)
   return size <= 1 and ("%d%%"):format(math.floor(size * 100)) or tostring(math.floor(size))
 end
 
---- Words that run `argv` with variables added, outside of the person's tmux.
+--- Words that run `argv` with variables added, outside of the person's tmux; and first show there how one gets out, for
+--- this window has no edge that says it.
 local function command(plan)
   local words = { "env", "-u", "TMUX", "-u", "TMUX_PANE" }
   for name, value in pairs(plan.env or {}) do
     table.insert(words, ("%s=%s"):format(name, value))
   end
-  return vim.list_extend(words, plan.argv)
+  vim.list_extend(words, plan.argv)
+  return plan.way_out and vim.list_extend(vim.list_extend(words, { ";" }), plan.way_out) or words
+end
+
+--- Words for the person's tmux, to which a semicolon would be the end of its own command.
+local function passed(words)
+  return vim.tbl_map(function(word)
+    return (word:gsub(";$", "\\;"))
+  end, words)
 end
 
 local OPEN = {
@@ -61,7 +70,7 @@ local OPEN = {
   tmux = function(session, plan)
     local name = require("covey.ui.label").line(session.name):gsub("#", "＃") -- `-S` fails to find a name with this sign
     local words = { "new-window", "-S", "-n", "covey: " .. name }
-    return vim.list_extend(words, command(plan))
+    return vim.list_extend(words, passed(command(plan)))
   end,
 }
 
@@ -74,7 +83,7 @@ end
 
 --- Open a session in the person's tmux; a sentence where there is none, or an old one.
 ---@param session covey.Session
----@param plan { argv: string[], env: table<string, string>? } as the helper's `attach` answers
+---@param plan { argv: string[], env: table<string, string>?, way_out: string[]? } as the helper's `attach` answers
 ---@param style "popup"|"tmux"
 function M.open(session, plan, style)
   if (vim.env.TMUX or "") == "" then
