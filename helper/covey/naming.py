@@ -60,7 +60,7 @@ def meant(words: Sequence[str], name: str, agent: str, known: Collection[str]) -
     if len(agents) > 1:
         raise Usage(f"{agents[0]} and {agents[1]} are both agents", "say which is the name: name=… or --agent")
     if len(names) > 1:
-        raise Usage(f"neither {names[0]!r} nor {names[1]!r} is an agent", "covey agents (:Covey agents) lists them")
+        raise Usage(f"neither {names[0]!r} nor {names[1]!r} is an agent", "see: covey agents, or :Covey agents")
     return (names or [name])[0], (agents or [agent])[0]
 
 

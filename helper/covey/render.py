@@ -110,6 +110,12 @@ def held(receipt: Json) -> str:
     return f"prompt {receipt['number']} is held: {shown(receipt['reason'])}"
 
 
+def unfinished(session: Json) -> str:
+    """Why an agent that was waited for has not finished."""
+    why = session["evidence"].get("excerpt") if session["state"] == "blocked" else "the time is up"
+    return f"{session['name']} is {session['state']}: {shown(why or 'it asks something')}"
+
+
 def way_out(session: Json) -> str:
     """What who attaches to a session has to know, as a format of tmux in which nothing is expanded."""
     again = f"; its agent has {state(session)}: covey respawn {session['name']}" if session["exit"] else ""

@@ -118,7 +118,10 @@ async def _finish(call: Call, receipt: Json, given: argparse.Namespace) -> tuple
     """The session once its agent has finished, or asks, if that was asked for; and the shell's status."""
     if given.wait == "idle" and receipt["outcome"] == "submitted":
         session = await call("idle", name=receipt["session"], seconds=given.timeout)
-        return session, int(session["state"] in ("working", "blocked"))
+        unfinished = session["state"] in ("working", "blocked")
+        if unfinished:
+            _aside(render.unfinished(session))
+        return session, int(unfinished)
     waits = given.wait is not None and receipt["outcome"] in ("queued", "held")
     return None, _status(receipt) or int(waits)
 

@@ -331,5 +331,8 @@ def test_run_waits_for_the_finish_and_settles(covey):
     assert (kinds[0], kinds[-1], kinds.count("settled")) == ("opened", "settled", 1)
     asked = covey("open", "two", "--agent", "standin", "--prompt", "ask may I", "--wait", "idle", "--json")
     assert (asked.returncode, json.loads(asked.stdout)["state"]) == (1, "blocked")
+    assert asked.stderr.endswith("covey: two is blocked: Do you want to proceed?\n")
+    late = covey("send", "one", "work 9", "--wait", "idle", "--timeout", "1")
+    assert (late.returncode, late.stderr) == (1, "covey: one is working: the time is up\n")
     late = covey("run", "three", "--agent", "standin", "--prompt", "work 9", "--wait", "idle", "--timeout", "0.5")
     assert late.returncode == 1
