@@ -170,7 +170,7 @@ def test_a_held_prompt_says_what_it_waits_for(covey):
 
 def test_who_waits_behind_a_question_is_told_at_once_why(covey):
     covey("open", "one", "--agent", "standin", "--prompt", "ask may I", "--wait", "idle")
-    done = covey("send", "one", "after it", "--wait", "submitted", "--timeout", "1")
+    done = covey("send", "one", "after it", "--wait", "submitted", "--timeout", "4")
     assert (done.returncode, done.stdout.startswith("held: the agent is blocked: ")) == (1, True)
     assert done.stderr.startswith(
         "covey: prompt 2 is held: the agent is blocked: Do you want to proceed?; waiting for up"
@@ -332,7 +332,7 @@ def test_run_waits_for_the_finish_and_settles(covey):
     asked = covey("open", "two", "--agent", "standin", "--prompt", "ask may I", "--wait", "idle", "--json")
     assert (asked.returncode, json.loads(asked.stdout)["state"]) == (1, "blocked")
     assert asked.stderr.endswith("covey: two is blocked: Do you want to proceed?\n")
-    late = covey("send", "one", "work 9", "--wait", "idle", "--timeout", "1")
+    late = covey("send", "one", "work 9", "--wait", "idle", "--timeout", "4")
     assert (late.returncode, late.stderr) == (1, "covey: one is working: the time is up\n")
     late = covey("run", "three", "--agent", "standin", "--prompt", "work 9", "--wait", "idle", "--timeout", "0.5")
     assert late.returncode == 1

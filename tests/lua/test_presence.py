@@ -18,8 +18,8 @@ WARMED = "(_G.warmed or 0) == 1"
 
 def test_a_statusline_starts_the_helper_where_a_server_may_run(wire: Wire, world: World) -> None:
     paths.socket_path().touch()
-    wire.nvim.lua("for _ = 1, 3 do require('covey').statusline() end")
-    assert wire.nvim.lua("return _G.warmed") is None  # not while Neovim starts, and not in a redraw
+    drawn = "for _ = 1, 3 do require('covey').statusline() end return _G.warmed"
+    assert wire.nvim.lua(drawn) is None  # not while Neovim starts, and not in a redraw
     wire.nvim.wait(WARMED)
     wire.nvim.lua("require('covey').counts()")
     wire.nvim.lua("vim.wait(700)")
