@@ -103,20 +103,11 @@ M.run = verb.starting("run")
 ---@field as_file? boolean Send words that make the agent read the text from a file.
 ---@field act? string The act's id; asking twice with the same one is harmless.
 
-local function nothing(cb)
-  verb.fail(cb, "usage", "there is nothing to send", "give a text or a range, or write it with :Covey prompt")
-end
-
 --- Send a prompt. The result is a receipt.
 ---@param opts covey.SendOpts
 ---@param cb? covey.Callback
 function M.send(opts, cb)
-  if opts.template then
-    return require("covey.sending").template(opts, cb)
-  elseif (opts.text or "") == "" then
-    return nothing(cb)
-  end
-  require("covey.sending").text(opts, cb)
+  require("covey.sending").send(opts, cb)
 end
 
 --- Paste a text without Enter, by default what is in the register `register` ("" is the unnamed one).
@@ -126,26 +117,12 @@ function M.paste(opts, cb)
   M.send({ name = opts.name, text = opts.text or vim.fn.getreg(opts.register or ""), submit = false }, cb)
 end
 
---- Who is meant by everybody: agents that run and have work. A shell would take a prompt for a program.
-local function hearers()
-  local heard = vim.tbl_filter(function(session)
-    local over = session.settled or session.state == "exited" or session.state == "lost"
-    return not over and session.agent ~= "shell"
-  end, M.list() or {})
-  return vim.tbl_map(function(session)
-    return session.name
-  end, heard)
-end
-
 --- Send one text to several sessions; where `names` is absent to all agents that run, but not to shells nor to what is
 --- settled. The result is a list of receipts.
 ---@param opts { text: string, names?: string[] }
 ---@param cb? covey.Callback
 function M.broadcast(opts, cb)
-  if (opts.text or "") == "" then
-    return nothing(cb)
-  end
-  require("covey.sending").broadcast({ text = opts.text, names = opts.names or hearers() }, cb)
+  require("covey.sending").broadcast(opts, cb)
 end
 
 --- Start the agent again in its place: `fresh` forgets its conversation, `force` ends one that lives.

@@ -11,30 +11,50 @@ function M.teller(err, receipt)
   end
 end
 
+--- Where there is no text that is said, and the answer is true.
+local function is_nothing(opts, cb)
+  local empty = (opts.text or "") == ""
+  if empty then
+    verb.fail(cb, "usage", "there is nothing to send", "give a text or a range, or write it with :Covey prompt")
+  end
+  return empty
+end
+
 ---@param opts covey.SendOpts with `text`
 ---@param cb? covey.Callback
-function M.text(opts, cb)
+local function send_text(opts, cb)
   local params = vim.tbl_extend("keep", opts, { submit = true, act = verb.new_act() })
   require("covey.receipts").expect(params.act, cb ~= nil)
   verb.on_session("send")(params, cb or M.teller)
 end
 
---- One text to several sessions, each by an act of its own.
----@param opts { text: string, names: string[] }
+--- Who is meant by everybody: agents that run and have work. A shell would take a prompt for a program.
+local function hearers()
+  local heard = vim.tbl_filter(function(session)
+    local over = session.settled or session.state == "exited" or session.state == "lost"
+    return not over and session.agent ~= "shell"
+  end, require("covey.fleet").list() or {})
+  return vim.tbl_map(function(session)
+    return session.name
+  end, heard)
+end
+
+--- One text to several sessions, each by an act of its own; without names to everybody.
+---@param opts { text: string, names?: string[] }
 ---@param cb? covey.Callback
 function M.broadcast(opts, cb)
-  local acts = vim.tbl_map(verb.new_act, opts.names)
+  if is_nothing(opts, cb) then
+    return
+  end
+  local names = opts.names or hearers()
+  local acts = vim.tbl_map(verb.new_act, names)
   for _, act in ipairs(acts) do
     require("covey.receipts").expect(act, cb ~= nil)
   end
-  require("covey.rpc").call(
-    "broadcast",
-    { text = opts.text, names = opts.names, acts = acts },
-    cb or function(err, told)
-      M.teller(err)
-      vim.tbl_map(require("covey.receipts").tell, told or {})
-    end
-  )
+  require("covey.rpc").call("broadcast", { text = opts.text, names = names, acts = acts }, cb or function(err, told)
+    M.teller(err)
+    vim.tbl_map(require("covey.receipts").tell, told or {})
+  end)
 end
 
 --- Where a placeholder has no value the prompt is not sent: it is in the prompt buffer then, with the place marked.
@@ -46,7 +66,7 @@ end
 --- Send a prompt of the library.
 ---@param opts covey.SendOpts with `template`
 ---@param cb? covey.Callback
-function M.template(opts, cb)
+local function send_template(opts, cb)
   local text, err = require("covey.library").read(opts.template)
   if not text then
     return (cb or M.teller)(err)
@@ -60,9 +80,20 @@ function M.template(opts, cb)
       end
       placeholder.warn_unsaved(text, source)
       local given = { name = session.id, text = placeholder.render(text, source), submit = opts.submit }
-      M.text(vim.tbl_extend("keep", given, { when = opts.when, force = opts.force, act = opts.act }), cb)
+      send_text(vim.tbl_extend("keep", given, { when = opts.when, force = opts.force, act = opts.act }), cb)
     end)
   end)
+end
+
+--- Send a text, or a prompt of the library.
+---@param opts covey.SendOpts
+---@param cb? covey.Callback
+function M.send(opts, cb)
+  if opts.template then
+    send_template(opts, cb)
+  elseif not is_nothing(opts, cb) then
+    send_text(opts, cb)
+  end
 end
 
 return M
