@@ -124,7 +124,8 @@ async def test_N04_a_target_that_is_gone_is_never_another(desk):
             await desk(method, name="one", **params)
     with contextlib.suppress(NotFound):  # it may have been noticed by now
         sent = await desk("send", name="one", text="x")
-        assert (await desk("wait", act=sent["id"]))["outcome"] == "undelivered"
+        outcome = (await desk("wait", act=sent["id"]))["outcome"]
+        assert outcome in ("undelivered", "unconfirmed")  # the latter where it was claimed to be typed just then
     assert (desk.prompts("one"), desk.prompts("two")) == ([], [])
 
 

@@ -74,7 +74,8 @@ async def test_R05_thirty_agents_that_ended_well_are_gone_when_their_editor_leav
     desk = await Desk(world, os.getpid()).start()
     for number in range(30):
         await desk("open", name=f"s{number}", cmd=["true"])
-    await desk("open", name="failed", cmd=["sh", "-c", "echo why; exit 3"], on_exit="keep")
+    last = "echo why; sleep 0.2; exit 3"  # tmux before 3.7 may lose what is said in the very moment of an end
+    await desk("open", name="failed", cmd=["sh", "-c", last], on_exit="keep")
     await desk.until(lambda: all(view.state == "exited" for view in desk.front.helper.fleet.views.values()))
     await desk.front.bye({})
     (left,) = await desk("list")
