@@ -29,6 +29,7 @@ YIELD = 0.25  # seconds the lane is left to whoever raised the fence
 STOP = 2.0  # seconds a delivery may go on when its helper leaves; a successor goes on with it
 BEHIND = "it waits behind an earlier prompt"
 GUESSED = "what this session runs had to be guessed; look at it, and force the prompt or respawn it"
+DAMAGED = "what is written of it is damaged"
 
 log = logging.getLogger("covey")
 
@@ -136,6 +137,8 @@ class Courier:
         """One step with the ticket that is first in line."""
         if ticket.typer and ticket.outcome == "queued":
             return await self._take_over(ticket, pane)
+        if ticket.damaged:
+            return await self._note(ticket, Result("unconfirmed" if ticket.typer else "refused", DAMAGED))
         if pane is not None and ticket.epoch in (0, pane.epoch):
             return await self._deliver(ticket, pane)
         draft = _draft(ticket)

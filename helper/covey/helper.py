@@ -50,19 +50,13 @@ class Helper:
         self.store = Store(paths.store_path())
         self.store.by = _caller(owner)
         self.settings = settings.read(paths.config_dir() / "config.toml")
-        server = self.store.get("server") or {}
-        known = Identity.from_json(server) if server else None
-        lives = known is not None and process.alive(known)
         self._bells = Bells(self.ring, self.hurry)
-        self.place = place.local(
-            self._bells.notice,
-            str(server["tmux"])
-            if lives
-            else self.settings.tmux
-            if config.get("tmux") in (None, "", "tmux")
-            else str(config["tmux"]),
-            Path(server["socket"]) if lives else None,
-        )
+        known = self.store.server()
+        if known and process.alive(known[0]):
+            self.place = place.local(self._bells.notice, known[2], Path(known[1]))
+        else:
+            chosen = config.get("tmux") not in (None, "", "tmux")
+            self.place = place.local(self._bells.notice, str(config["tmux"]) if chosen else self.settings.tmux)
         dirs = [paths.config_dir() / "agents", *map(Path, config.get("agents_dirs", ()))]
         self.catalog = agents.load(dirs)
         self.outbox = Outbox(self.store, me)
@@ -220,9 +214,9 @@ class Helper:
 
     def _server_runs(self) -> None:
         """Refuse to attach to a stopped server: clients that give up on it crash tmux 3.3a when it goes on."""
-        server = Identity.from_json(self.store.get("server"))
-        if server and process.stopped(server):
-            raise Unavailable("covey's tmux server is stopped", f"continue it: kill -CONT {server.pid}")
+        known = self.store.server()
+        if known and process.stopped(known[0]):
+            raise Unavailable("covey's tmux server is stopped", f"continue it: kill -CONT {known[0].pid}")
 
     def _purge(self) -> None:
         """Once a day, what is older than 30 days is forgotten."""

@@ -28,6 +28,11 @@ def check(where: str, wanted: Mapping[str, Any], given: Mapping[str, Any]) -> No
             raise Usage(f"{where}: {name} cannot be {_said(given[name])}", f"give {called(kind)}")
 
 
+def holds(wanted: Mapping[str, Any], given: Mapping[str, Any]) -> bool:
+    """Whether all that is given under a wanted name is of the kind wanted."""
+    return all(fits(given[name], kind) for name, kind in wanted.items() if name in given)
+
+
 def _said(value: Any) -> str:
     return "NaN" if isinstance(value, float) and isnan(value) else called(type(value))
 

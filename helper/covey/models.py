@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args
 
 Json: TypeAlias = dict[str, Any]
 StateName: TypeAlias = Literal["starting", "working", "blocked", "idle", "exited", "lost", "unknown"]
@@ -140,13 +140,36 @@ class Spec:
     def from_json(cls, data: Json) -> Spec:
         """Raises ``ValueError``, ``TypeError`` or ``KeyError`` for what is no spec."""
         known = {name: data[name] for name in cls.__dataclass_fields__ if name in data}
-        if not all(isinstance(known[name], str) for name in ("id", "name", "agent", "cwd", "created")):
-            raise TypeError("a spec's words must be text")
-        datetime.fromisoformat(known["created"])
-        known["argv"] = tuple(known["argv"])
-        known["unset"] = tuple(known.get("unset", ()))
-        known["owner"] = Identity.from_json(known.get("owner"))
-        return cls(**known)
+        spec = cls(
+            **{
+                **known,
+                "argv": _words(known["argv"]),
+                "unset": _words(known.get("unset", [])),
+                "env": _pairs(known.get("env", {})),
+                "options": _pairs(known.get("options", {})),
+                "owner": Identity.from_json(known.get("owner")),
+            }
+        )
+        _words([spec.id, spec.name, spec.agent, spec.cwd, spec.conversation])
+        truths = all(isinstance(each, bool) for each in (spec.keep, spec.settled, spec.guessed))
+        if not truths or spec.on_exit not in get_args(OnExit) or spec.restart not in get_args(Restart):
+            raise ValueError("a spec's choices must be some that there are")
+        if not datetime.fromisoformat(spec.created).tzinfo:
+            raise ValueError("a spec's time must name its zone")
+        return spec
+
+
+def _words(given: Any) -> tuple[str, ...]:
+    if not isinstance(given, list) or not all(isinstance(each, str) for each in given):
+        raise TypeError("a spec's words must be text")
+    return tuple(given)
+
+
+def _pairs(given: Any) -> dict[str, str]:
+    if not isinstance(given, dict):
+        raise TypeError("a spec's values must have names")
+    _words([*given.keys(), *given.values()])
+    return given
 
 
 @dataclass(frozen=True, slots=True)

@@ -83,10 +83,10 @@ class Outbox(Ledger):
                 (None if text is None else pack(text), act_id),
             ).rowcount
             if done and when is not None:
+                options = {**ticket(_by_act(db, act_id)).options, "when": when}
                 db.execute(
-                    "UPDATE tickets SET options = json_set(options, '$.when', ?), outcome = 'queued', reason = ''"
-                    " WHERE act = ?",
-                    (when, act_id),
+                    "UPDATE tickets SET options = ?, outcome = 'queued', reason = '' WHERE act = ?",
+                    (json.dumps(options), act_id),
                 )
             found = _by_act(db, act_id)
         if not done:
@@ -141,15 +141,14 @@ class Outbox(Ledger):
     def set_down(self, row: int, reason: str, draft: Json) -> Receipt:
         """Let a typed act wait for a reason to end. ``draft`` is what whoever goes on with it has to know."""
         with self.store.transaction() as db:
-            was = json.loads(_by_row(db, row)["options"]).get("waits")
+            options = ticket(_by_row(db, row)).options
             db.execute(
-                "UPDATE tickets SET outcome = 'held', reason = ?,"
-                " options = json_set(options, '$.draft', json(?), '$.waits', ?)"
+                "UPDATE tickets SET outcome = 'held', reason = ?, options = ?"
                 " WHERE row = ? AND outcome IN ('queued', 'held') AND typer IS NOT NULL",
-                (reason, json.dumps(draft), reason, row),
+                (reason, json.dumps({**options, "draft": draft, "waits": reason}), row),
             )
             now_is = receipt(_by_row(db, row))
-            return now_is if was == reason else self._log(now_is)
+            return now_is if options.get("waits") == reason else self._log(now_is)
 
     def resume(self, row: int) -> Receipt:
         """Go on with an act that was set down: it is being typed again, by us."""

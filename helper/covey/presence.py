@@ -70,14 +70,14 @@ class Presence:
     async def _remember(self) -> None:
         if self.server is not None:
             wire = self._place.wire
-            facts = {**self.server.to_json(), "socket": str(wire.socket), "tmux": wire.binary}
-            await asyncio.to_thread(self._store.put, "server", facts)
+            await asyncio.to_thread(self._store.remember_server, self.server, str(wire.socket), wire.binary)
 
     async def _revive(self) -> bool:
         """Ask a server that lives without its socket to make it again; True when it answers."""
-        server = Identity.from_json(await asyncio.to_thread(self._store.get, "server"))
-        if server is None or not self._place.processes.alive(server):
+        known = await asyncio.to_thread(self._store.server)
+        if known is None or not self._place.processes.alive(known[0]):
             return False
+        server, *_ = known
         os.kill(server.pid, signal.SIGUSR1)
         for _ in range(REVIVE_TRIES):
             try:

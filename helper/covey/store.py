@@ -15,17 +15,16 @@ import threading
 import time
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
-from covey import paths, schema
+from covey import column, paths, schema
 from covey.errors import StoreBroken, StoreBusy
 from covey.models import Identity, Json, Spec, now, stamp
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-T = TypeVar("T")
+    from collections.abc import Iterator
 
 BUSY_S = 5.0  # how long another process may keep the file locked
 RETRY_S = 0.005
@@ -80,7 +79,7 @@ class Store:
             db.execute(
                 "INSERT INTO sessions (id, spec, epoch) VALUES (?, ?, ?) ON CONFLICT (id) DO UPDATE SET"
                 " spec = excluded.spec, epoch = excluded.epoch, ended_at = NULL, ended_reason = NULL"
-                " WHERE excluded.epoch >= epoch",
+                " WHERE excluded.epoch >= epoch OR typeof(epoch) <> 'integer'",
                 (spec.id, json.dumps(spec.to_json()), epoch),
             )
 
@@ -119,9 +118,17 @@ class Store:
     # The fleet
 
     def get(self, key: str) -> Any:
-        """Give the JSON value that was put, or None."""
+        """Give the JSON value that was put; None where there is none, or none that can be read."""
         found = self.rows("SELECT value FROM fleet WHERE key = ?", (key,))
-        return json.loads(found[0]["value"]) if found else None
+        return column.value(lambda value: value, found[0]["value"]) if found else None
+
+    def server(self) -> tuple[Identity, str, str] | None:
+        """The tmux server that was last seen: its process, its socket and its program; None where none is known."""
+        found = self.rows("SELECT value FROM fleet WHERE key = 'server'")
+        return column.value(_server, found[0]["value"]) if found else None
+
+    def remember_server(self, server: Identity, socket: str, tmux: str) -> None:
+        self.put("server", {**server.to_json(), "socket": socket, "tmux": tmux})
 
     def put(self, key: str, value: Any) -> None:
         with self.transaction() as db:
@@ -145,7 +152,12 @@ class Store:
         """Give the last ``limit`` entries as ``{session, at, kind, data}``, oldest first."""
         found = self.rows("SELECT * FROM log WHERE session = ? ORDER BY row DESC LIMIT ?", (session, limit))
         return [
-            {"session": row["session"], "at": row["at"], "kind": row["kind"], "data": json.loads(row["data"])}
+            {
+                "session": row["session"],
+                "at": column.moment(row["at"]),
+                "kind": column.text(row["kind"]),
+                "data": column.table(row["data"]) or {},
+            }
             for row in reversed(found)
         ]
 
@@ -257,23 +269,28 @@ class Store:
 
 
 def _record(row: sqlite3.Row) -> Record:
+    spec = column.value(Spec.from_json, row["spec"])
     return Record(
-        spec=_readable(Spec.from_json, row["spec"]) or Spec.unread(row["id"]),
-        epoch=row["epoch"],
-        state=_readable(dict, row["state"]) or {},
-        server=_readable(Identity.from_json, row["server"]),
-        pane=row["pane"],
-        ended_at=row["ended_at"] or "",
-        ended_reason=row["ended_reason"] or "",
+        spec=spec if spec and spec.id == row["id"] else Spec.unread(row["id"]),
+        epoch=column.number(row["epoch"]),
+        state=column.value(_state, row["state"]) or {},
+        server=column.value(Identity.from_json, row["server"]),
+        pane=column.text(row["pane"]),
+        ended_at=column.moment(row["ended_at"]),
+        ended_reason=column.text(row["ended_reason"]),
     )
 
 
-def _readable(read: Callable[[Any], T], text: str) -> T | None:
-    """What a column holds; None where somebody else wrote into it."""
-    try:
-        return read(json.loads(text))
-    except (ValueError, TypeError, KeyError):
-        return None
+def _state(found: Json) -> Json:
+    """What was last seen of a session, where all of that is what it should be."""
+    datetime.fromisoformat(found.get("since", column.EARLIEST))
+    Identity.from_json(found.get("root"))
+    return found if isinstance(found["state"], str) else {}
+
+
+def _server(found: Json) -> tuple[Identity, str, str] | None:
+    server = Identity.from_json(found)
+    return (server, str(found["socket"]), str(found["tmux"])) if server else None
 
 
 @contextmanager

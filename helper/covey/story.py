@@ -7,6 +7,7 @@ import json
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from covey import column, tickets
 from covey.asking import addressed
 from covey.errors import CoveyError
 from covey.helper import Helper
@@ -31,6 +32,7 @@ TITLES = {  # what a verb is called when it is over, for verbs that change a ses
 OPENS = frozenset({"open", "ensure", "run"})  # they look for themselves, and mostly there is nothing yet
 CHANGES = ("name", "keep", "settled", "owner", "epoch")  # what such a verb may leave different
 SEEN = frozenset({"exited", "lost"})  # what nobody does: who wrote it down only saw it
+UNREAD = "(what was sent cannot be read any more)"
 FIRST_WORDS = 60  # characters of a prompt that stand in its row
 
 
@@ -76,14 +78,15 @@ def _numbered(event: Json, numbers: Mapping[str, int]) -> Json:
 
 def _send(row: sqlite3.Row) -> Json:
     facts = {name: row[name] for name in ("outcome", "reason", "settled", "epoch", "writer")}
-    text, by = row["text"].decode("utf-8", "surrogatepass"), json.loads(row["options"]).get("by", {})
-    data = {"id": row["act"], "number": row["row"], "text": text, **facts, "by": by}
-    return {"at": row["created"], "kind": "send", "data": data}
+    text, options = tickets.unpack(row["text"]), column.table(row["options"])
+    said = UNREAD if text is None else text
+    data = {"id": row["act"], "number": row["row"], "text": said, **facts, "by": (options or {}).get("by")}
+    return {"at": column.moment(row["created"]), "kind": "send", "data": data}
 
 
 def _became(row: sqlite3.Row) -> Json:
     data = {"id": row["act"], "number": row["row"], "reason": row["reason"], "by": {}}
-    return {"at": row["settled"], "kind": row["outcome"], "data": data}
+    return {"at": column.moment(row["settled"]), "kind": row["outcome"], "data": data}
 
 
 def words(kind: str, data: Json) -> str:
@@ -91,13 +94,15 @@ def words(kind: str, data: Json) -> str:
     facts = {name: value for name, value in data.items() if name not in ("by", "screen")}
     try:
         said = WORDS[kind](data)
-    except (KeyError, TypeError, IndexError):
+    except (KeyError, TypeError, IndexError, AttributeError):
         said = json.dumps(facts, ensure_ascii=False) if facts else ""
-    return ", ".join(filter(None, (said, "" if kind in SEEN else _by(data.get("by") or {}))))
+    return ", ".join(filter(None, (said, "" if kind in SEEN else _by(data.get("by")))))
 
 
-def _by(caller: Json) -> str:
-    return f"by {caller['who']} {caller['pid']}" if caller else ""
+def _by(caller: Any) -> str:
+    """Who did it, where that is written; one with a process is named with its number."""
+    known = caller if isinstance(caller, dict) and caller.get("who") else {}
+    return " ".join(["by", *(str(known[name]) for name in ("who", "pid") if name in known)]) if known else ""
 
 
 def _exited(data: Json) -> str:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import json
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from covey import column, kinds
 from covey.models import Identity, Json, Outcome, Receipt
 
 if TYPE_CHECKING:
@@ -13,10 +14,17 @@ if TYPE_CHECKING:
 
 ASKS = "the agent is working: send it now, when it is idle, or not at all?"  # the reason of a hold that is a question
 
+NOBODY = Identity(0, 0, "")  # a process of which it cannot be told whether it lives
+OPTIONS = {"submit": bool, "force": bool, "raw": bool, "when": str, "draft": Mapping[str, Any]}
+DRAFT = {"shown": str | None, "presses": int}
+
 
 @dataclass(frozen=True, slots=True)
 class Ticket:
-    """One act in a session's line. ``typer`` is who began to type it; its outcome is ``queued`` until that ends."""
+    """One act in a session's line. ``typer`` is who began to type it; its outcome is ``queued`` until that ends.
+
+    ``damaged``: text or options are not what was written, so they are never typed.
+    """
 
     row: int
     act: str
@@ -30,6 +38,7 @@ class Ticket:
     writer: Identity
     created: str
     typer: Identity | None
+    damaged: bool = False
 
 
 def pack(text: str) -> bytes:
@@ -37,34 +46,47 @@ def pack(text: str) -> bytes:
     return text.encode("utf-8", "surrogatepass")
 
 
+def unpack(cell: Any) -> str | None:
+    """The text that was packed; None where the cell holds something else."""
+    try:
+        return cell.decode("utf-8", "surrogatepass") if isinstance(cell, bytes) else None
+    except UnicodeDecodeError:
+        return None
+
+
 def ticket(row: sqlite3.Row) -> Ticket:
-    writer = Identity.from_json(json.loads(row["writer"]))
-    assert writer is not None
+    text, options = unpack(row["text"]), column.table(row["options"])
     return Ticket(
         row=row["row"],
         act=row["act"],
         session=row["session"],
-        epoch=row["epoch"],
+        epoch=column.number(row["epoch"]),
         kind=row["kind"],
-        text=row["text"].decode("utf-8", "surrogatepass"),
-        options=json.loads(row["options"]),
+        text=text or "",
+        options=options or {},
         outcome=row["outcome"],
-        reason=row["reason"],
-        writer=writer,
-        created=row["created"],
-        typer=Identity.from_json(json.loads(row["typer"] or "null")),
+        reason=column.text(row["reason"]),
+        writer=column.value(Identity.from_json, row["writer"]) or NOBODY,
+        created=column.moment(row["created"]),
+        typer=None if row["typer"] is None else column.value(Identity.from_json, row["typer"]) or NOBODY,
+        damaged=text is None or options is None or not _intact(options),
     )
+
+
+def _intact(options: Json) -> bool:
+    draft = options.get("draft") or {}
+    return kinds.holds(OPTIONS, options) and draft.keys() <= DRAFT.keys() and kinds.holds(DRAFT, draft)
 
 
 def receipt(row: sqlite3.Row) -> Receipt:
     return Receipt(
         id=row["act"],
         session=row["session"],
-        epoch=row["epoch"],
+        epoch=column.number(row["epoch"]),
         outcome=row["outcome"],
-        reason=row["reason"],
-        bytes=len(row["text"]),
-        stripped=row["stripped"],
+        reason=column.text(row["reason"]),
+        bytes=len(row["text"]) if isinstance(row["text"], bytes) else 0,
+        stripped=column.number(row["stripped"]),
         asks=(row["outcome"], row["reason"]) == ("held", ASKS),
         number=row["row"],
     )
