@@ -51,8 +51,9 @@ class Front:
         if owner and any(view.owner not in (None, owner) for view in self._helper.fleet.views.values()):
             await life.sweep(self._helper)
         verbs.tell_all(self._helper)
-        wire = self._helper.place.wire
-        return {"version": __version__, "tmux": wire.binary, "problems": list(self._helper.settings.problems)}
+        for problem in self._helper.problems:
+            self._helper.notice(problem)
+        return {"version": __version__, "tmux": self._helper.place.wire.binary}
 
     async def call(self, method: str, params: Json | None = None) -> Any:
         """One method by name. Raises ``CoveyError`` for what a person can act on; anything else is a bug."""

@@ -9,12 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from covey import errors
+from covey import document, errors
 from covey.agents import Catalog, Profile
 from covey.models import Json, Verdict
 from covey.state import Evidence, judge
 from covey.tmux.screen import Screen, parse
 
+MAX_FILE = 1 << 24  # bytes of a recording, or of the labels of many
 GENERIC = "custom"  # the profile for screens of programs without one
 # What a label of a recording means in covey's words; a transition is a frame between two states.
 WANTED: Mapping[str, str] = {
@@ -74,10 +75,14 @@ def read_screen(path: Path, cols: int = 0) -> Screen:
     twin = path.with_suffix(".ansi")
     try:
         if twin.exists():
-            return parse(twin.read_text(encoding="utf-8", errors="replace"), cols)
-        return Screen.plain(path.read_text(encoding="utf-8", errors="replace"), cols)
-    except OSError as error:
-        raise errors.NotFound(f"{path} cannot be read: {error.strerror}.") from error
+            return parse(_recorded(twin), cols)
+        return Screen.plain(_recorded(path), cols)
+    except document.Unreadable as error:
+        raise errors.NotFound(f"{path} cannot be read: {error}") from error
+
+
+def _recorded(path: Path) -> str:
+    return document.data(path, MAX_FILE).decode("utf-8", "replace")
 
 
 def score(directory: Path, catalog: Catalog) -> Score:
@@ -128,10 +133,10 @@ def _machine_titles(labels: Iterable[Json]) -> frozenset[str]:
 
 def _labels(path: Path) -> list[Json]:
     try:
-        rows = path.read_text(encoding="utf-8").splitlines()
+        rows = document.text(path, MAX_FILE).splitlines()
         labels: list[dict[str, Any]] = [json.loads(row) for row in rows if row.strip()]
-    except OSError as error:
-        raise errors.NotFound(f"{path} cannot be read: {error.strerror}.") from error
+    except document.Unreadable as error:
+        raise errors.NotFound(f"{path} cannot be read: {error}") from error
     except ValueError as error:
         raise errors.Usage(f"{path} is not one JSON object a line: {error}.") from error
     if not all(isinstance(label, dict) and {"file", "cli", "state"} <= label.keys() for label in labels):

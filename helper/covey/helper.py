@@ -89,7 +89,16 @@ class Helper:
         except CoveyError as error:
             log.warning("%s of %s is not in its log: %s", kind, session, error.message)
 
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """What is wrong with the files that a person wrote for covey, one sentence each."""
+        return (*self.settings.problems, *self.catalog.own_problems)
+
     # News
+
+    def notice(self, message: str, session: str = "", *, level: str = "warn") -> None:
+        """Say something to the person, whatever they are looking at."""
+        self.emit("Notice", session, {"level": level, "message": message})
 
     def emit(self, event: str, session: str, data: Any) -> None:
         self._seq += 1

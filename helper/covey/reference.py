@@ -8,12 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import os
-import stat
 from collections.abc import Mapping
 from pathlib import Path
 
-from covey import env
+from covey import document, env
 from covey.errors import Refused
 
 DEADLINE = 30.0  # seconds a command may take
@@ -64,19 +62,11 @@ def _text(data: bytes) -> str:
 
 
 def _from_file(name: str, path: Path) -> bytes:
-    """A regular file's bytes: anything else may never end, or do something when it is opened."""
     try:
         path = path.expanduser()
-        if not stat.S_ISREG(path.stat().st_mode):
-            raise Refused(f"{name} is taken from something that is not a regular file", f"{path}")
-        with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
-            data = file.read(env.MAX_VALUE + 1)
-    except (OSError, RuntimeError) as error:  # the latter for the home of nobody
-        reason = getattr(error, "strerror", error)
-        raise Refused(f"{name} is taken from a file that cannot be read: {reason}", f"{path}") from None
-    if len(data) > env.MAX_VALUE:
-        raise Refused(f"{name} is taken from a file of more than 128 KiB", f"{path}")
-    return data
+        return document.data(path, env.MAX_VALUE)
+    except (document.Unreadable, RuntimeError) as error:  # the latter for the home of nobody
+        raise Refused(f"{name} is taken from a file that cannot be read: {error}", f"{path}") from None
 
 
 async def _from_command(name: str, command: str, caller: Mapping[str, str]) -> bytes:

@@ -5,10 +5,12 @@ A value that is wrong is named in one sentence and its default is used: a slip i
 
 from __future__ import annotations
 
-import tomllib
+import os
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
+
+from covey import document
 
 MOST = {"max_settled": 1000, "history_limit": 1_000_000}
 
@@ -25,15 +27,17 @@ class Settings:
 
 def read(path: Path) -> Settings:
     """What the file says; the defaults where it is missing or cannot be read."""
-    try:
-        given = tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
+    if not os.path.lexists(path):
         return Settings()
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    try:
+        text = document.text(path)
+        given = document.toml(text)
+    except document.Unreadable as error:
         return Settings(problems=(f"{path} cannot be read: {error}",))
-    wrong = tuple(f"{path}: {sentence}" for key, value in given.items() if (sentence := _wrong(key, value)))
-    good = {key: value for key, value in given.items() if not _wrong(key, value)}
-    return replace(Settings(**good), problems=wrong)
+    wrong = {key: sentence for key, value in given.items() if (sentence := _wrong(key, value))}
+    good = {key: value for key, value in given.items() if key not in wrong}
+    problems = (f"{document.place(path, text, key)}: {sentence}" for key, sentence in wrong.items())
+    return replace(Settings(**good), problems=tuple(problems))
 
 
 def _wrong(key: str, value: Any) -> str:

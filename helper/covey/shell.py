@@ -35,12 +35,20 @@ async def _with_helper(work: Callable[[Call], Awaitable[tuple[Any, int]]]) -> tu
     """Run with a helper of our own, for as long as the verb takes."""
     from covey.api import Front  # noqa: PLC0415  # `--help` and `explain --file` need no helper
 
-    front = Front(lambda _event: None)
+    front = Front(_heard)
     try:
         await front.hello({})
         return await work(lambda method, **params: front.call(method, params))
     finally:
         await front.close()
+
+
+def _heard(event: Json) -> None:
+    """What a person should know although they did not ask is said beside the answer."""
+    if event["event"] == "Notice" and sys.stderr is not None:
+        with contextlib.suppress(OSError):
+            sys.stderr.write(f"covey: {event['data']['message']}\n")
+            sys.stderr.flush()
 
 
 def survivors(answer: Json) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 
 from covey import settings
@@ -26,7 +28,10 @@ def test_what_is_right_counts(tmp_path):
         ("history_limit = 1000001", "history_limit wants a number from 0 to 1000000"),
         ("tmux = 3", "path of a program"),
         ("colour = 1", "no setting 'colour'"),
-        ("tmux = ", "cannot be read"),
+        ("tmux = ", "cannot be read: it is not TOML: Invalid value (at line 1, column 8)"),
+        ("\ncolour = 1", "config.toml, line 2: there is no setting"),
+        ("a = " + "[" * 50_000, "nested too deeply"),
+        ("#" * 70_000, "more than 64 KiB"),
     ],
 )
 def test_what_is_wrong_is_named_and_costs_nothing_else(tmp_path, text, words):
@@ -42,3 +47,14 @@ def test_one_slip_does_not_cost_the_rest(tmp_path):
     path.write_text('tmux = "x"\nmax_settled = -1\n')
     found = settings.read(path)
     assert (found.tmux, len(found.problems)) == ("x", 1)
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, os.mkdir, lambda path: path.symlink_to("/dev/zero")])
+def test_what_is_no_regular_file_is_named_and_not_waited_for(tmp_path, make):
+    make(path := tmp_path / "config.toml")
+    assert settings.read(path) == settings.Settings(problems=(f"{path} cannot be read: it is no regular file",))
+
+
+def test_a_link_to_nothing_is_named(tmp_path):
+    (path := tmp_path / "config.toml").symlink_to("nothing")
+    assert settings.read(path).problems == (f"{path} cannot be read: No such file or directory",)

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
-from importlib import resources
-from importlib.resources.abc import Traversable
 from pathlib import Path
-from typing import TypeAlias
 
-from covey import errors
-from covey.agents.check import Known, line_of, read
+from covey import document, errors
+from covey.agents.check import Known, read
 from covey.agents.profile import Profile
 from covey.agents.values import BadProfile
 
 MAX_FILES = 128  # of one directory
-MAX_FILE = 65_536  # bytes
-File: TypeAlias = Traversable | Path
+SHIPPED = Path(__file__).parent
 
 __all__ = ["Catalog", "Profile", "load"]
 
@@ -24,7 +19,7 @@ __all__ = ["Catalog", "Profile", "load"]
 class Catalog:
     """The profiles there are. A shipped one is read when it is asked for; a person's own all at the first question."""
 
-    def __init__(self, shipped: Mapping[str, File], added: Sequence[File]) -> None:
+    def __init__(self, shipped: Mapping[str, Path], added: Sequence[Path]) -> None:
         self._shipped = shipped
         self._added = list(added)
         self._read: dict[str, Profile] = {}
@@ -50,6 +45,12 @@ class Catalog:
         return {name: profile for name, profile in found.items() if profile is not None}
 
     @property
+    def own_problems(self) -> tuple[str, ...]:
+        """As ``problems``, of a person's own files alone, and the shipped ones that they start from."""
+        self._read_added()
+        return tuple(self._problems)
+
+    @property
     def problems(self) -> tuple[str, ...]:
         """One sentence (file, line, key) for each file that cannot be read; to know that, all are read."""
         return tuple(self._problems) if self.profiles else ()
@@ -63,7 +64,7 @@ class Catalog:
         while self._added:
             self._take(self._added.pop(0))
 
-    def _take(self, file: File) -> None:
+    def _take(self, file: Path) -> None:
         """Read one file over what is known. A bad one costs itself alone: what it would have replaced stays."""
         try:
             profile = _read(file, self._known)
@@ -78,7 +79,7 @@ def load(user_dirs: Iterable[Path] = ()) -> Catalog:
 
     A file may start from a profile read before it (``like = "claude"``) and change only what it names.
     """
-    shipped = {file.name.removesuffix(".toml"): file for file in _files(resources.files(__name__))}
+    shipped = {file.name.removesuffix(".toml"): file for file in _files(SHIPPED)}
     return Catalog(shipped, [file for folder in user_dirs for file in _files(folder)])
 
 
@@ -86,38 +87,20 @@ class _Problem(Exception):
     pass
 
 
-def _files(folder: File) -> list[File]:
+def _files(folder: Path) -> list[Path]:
     try:
-        found: list[File] = sorted((f for f in folder.iterdir() if f.name.endswith(".toml")), key=lambda f: f.name)
+        found = sorted((f for f in folder.iterdir() if f.name.endswith(".toml")), key=lambda f: f.name)
     except OSError:
         return []
     return found[:MAX_FILES]
 
 
-def _text(file: File) -> str:
-    """What stands in a file of a sensible size; nothing else is opened, for a pipe or a device may never end."""
-    if not file.is_file():
-        raise _Problem(f"{file}: is not a file that can be read")
-    with file.open("rb") as opened:
-        data = opened.read(MAX_FILE + 1)
-    if len(data) > MAX_FILE:
-        raise _Problem(f"{file}: is larger than {MAX_FILE} bytes")
-    return data.decode("utf-8-sig")
-
-
-def _read(file: File, known: Known) -> Profile:
+def _read(file: Path, known: Known) -> Profile:
     text = ""
     try:
-        text = _text(file)
+        text = document.text(file)
         return read(text, known)
-    except OSError as error:
-        raise _Problem(f"{file}: cannot be read: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise _Problem(f"{file}: is not UTF-8 text") from error
-    except tomllib.TOMLDecodeError as error:
-        raise _Problem(f"{file}: is not TOML: {error}") from error
-    except RecursionError as error:
-        raise _Problem(f"{file}: is nested too deeply") from error
+    except document.Unreadable as error:
+        raise _Problem(f"{file} cannot be read: {error}") from error
     except BadProfile as error:
-        line = line_of(text, error.key)
-        raise _Problem(f"{file}{f', line {line}' if line else ''}: {error}") from error
+        raise _Problem(f"{document.place(file, text, error.key)}: {error}") from error

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, TypeAlias, cast
 
+from covey import document
 from covey.agents.profile import (
     COMPOSER_KINDS,
     PUBLISHED,
@@ -54,9 +54,9 @@ Known: TypeAlias = Callable[[str], Profile | None]
 def read(text: str, known: Known) -> Profile:
     """The profile that ``text`` (TOML) describes; with ``like`` it differs from a known one only in what it says.
 
-    Raises BadProfile or tomllib.TOMLDecodeError.
+    Raises BadProfile or document.Unreadable.
     """
-    table = tomllib.loads(text)
+    table = document.toml(text)
     values = fields(table, _PROFILE, "")
     like = values.pop("like", None)
     base = known(like) if like is not None else None
@@ -71,23 +71,6 @@ def read(text: str, known: Known) -> Profile:
         return replace(base, **values)
     values.setdefault("title", values["name"])
     return Profile(**values)
-
-
-def line_of(text: str, key: str) -> int | None:
-    """The first line that sets the last part of ``key`` (``working[2].match`` -> the third ``[[working]]``)."""
-    found = re.match(r"(\w+)\[(\d+)\]", key)
-    rows = text.split("\n")
-    start = _nth_header(rows, found.group(1), int(found.group(2))) if found else 0
-    leaf = re.escape(re.sub(r"\[\d+\]$", "", key.rsplit(".", 1)[-1]))
-    for number, row in enumerate(rows[start:], start + 1):
-        if re.match(rf"\s*(\[+\s*)?([\w.]+\.)?\"?{leaf}\"?\s*(=|\]|\.)", row):
-            return number
-    return start + 1 if found else None
-
-
-def _nth_header(rows: list[str], name: str, index: int) -> int:
-    at = [number for number, row in enumerate(rows) if re.match(rf"\s*\[\[\s*{name}\s*\]\]", row)]
-    return at[index] if index < len(at) else 0
 
 
 def _composer(kind: str, prompt: re.Pattern[str], **rest: Any) -> ComposerRule:

@@ -15,6 +15,7 @@ from contextlib import closing
 from datetime import datetime
 from pathlib import Path
 
+from covey import document
 from covey.agents.profile import Profile
 from covey.models import Spec
 
@@ -36,7 +37,7 @@ def find_conversation(profile: Profile, spec: Spec, env: Mapping[str, str], sinc
     look = _in_database if profile.history_query else _in_files
     try:
         found = set(look(path, profile, spec, since - SLACK)) if path and profile.resume else set()
-    except (OSError, sqlite3.Error):
+    except (OSError, document.Unreadable, sqlite3.Error):
         return ""
     return found.pop() if len(found) == 1 else ""
 
@@ -47,8 +48,7 @@ def _in_files(path: str, profile: Profile, spec: Spec, since: float) -> Iterator
     pattern = path.replace("{id}", "*") if "{id}" in path else ""
     for each in glob.iglob(pattern):  # noqa: PTH207 - an absolute pattern, which Path.glob refuses
         found = _UUID.search(Path(each).name)
-        with Path(each).open("rb") as file:
-            head = file.read(HEAD).decode("utf-8", "replace")
+        head = document.head(Path(each), HEAD).decode("utf-8", "replace")
         if found and _began(head) >= since and _NAMES.format(json.dumps(spec.cwd, ensure_ascii=False)) in head:
             yield found.group()
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from covey import process
+from covey import document, process
 from covey.agents.profile import SessionFile
 from covey.models import Identity, StateName
 
@@ -76,11 +76,11 @@ def _read(file: _Known, rule: SessionFile) -> Published | None:
         facts = file.path.stat()
         stamp = (facts.st_ino, facts.st_size, facts.st_mtime_ns)
         if stamp != file.stamp and facts.st_size <= MAX_FILE:
-            file.said = _words(json.loads(file.path.read_bytes()), file.owner, rule)
+            file.said = _words(json.loads(document.data(file.path, MAX_FILE)), file.owner, rule)
             file.stamp = stamp
     except FileNotFoundError:
         return None
-    except (OSError, ValueError, RecursionError):
+    except (OSError, document.Unreadable, ValueError, RecursionError):
         pass
     return file.said
 
