@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import errno
 import inspect
 import logging
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from typing import Any
 
-from covey import __version__, kinds, life, paths, process, story, verbs
-from covey.errors import CoveyError, Unavailable, Usage
+from covey import __version__, kinds, life, paths, process, shortage, story, verbs
+from covey.errors import CoveyError, Usage
 from covey.helper import Helper
 from covey.models import Json
 
@@ -44,7 +43,7 @@ class Front:
         config = params.get("config") or {}
         kinds.check("the configuration", CONFIG, config)
         owner = process.identify(params["pid"]) if params.get("pid") else None
-        with _writable():
+        with shortage.told():
             _open_log(config.get("log_level") or "warn")
             self._helper = Helper(self._emit, config, owner)
             await self._helper.start()
@@ -59,7 +58,7 @@ class Front:
         """One method by name. Raises ``CoveyError`` for what a person can act on; anything else is a bug."""
         given = params or {}
         run = understood(method, given)
-        with _writable(), self._noted(method):
+        with shortage.told(), self._noted(method):
             before = await story.known(self.helper, method, given)
             answer = await run(self.helper, **given)
             await story.note(self.helper, method, before, answer)
@@ -115,18 +114,6 @@ def understood(method: str, given: Json) -> verbs.Method:
 def _signature(run: verbs.Method) -> inspect.Signature:
     """What a method takes, its annotations as types."""
     return inspect.signature(run, eval_str=True)
-
-
-@contextlib.contextmanager
-def _writable() -> Iterator[None]:
-    """A disk that is full or read-only is no bug: one sentence names it."""
-    try:
-        yield
-    except OSError as error:
-        if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EROFS):
-            raise
-        where = error.filename or "a file of covey's own"
-        raise Unavailable(f"{where} cannot be written: {error.strerror}", "make room, or make it writable") from error
 
 
 def _open_log(level: str) -> None:

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any, TextIO
 
-from covey import paths, render, shell
+from covey import paths, render, shell, shortage
 from covey.errors import CoveyError
 from covey.grammar import Told, Word, number, parse, seconds, wants_json
 
@@ -49,6 +49,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return 130
     except Exception as error:
+        if lack := shortage.of(error):
+            return _failed(lack, as_json=wants_json(words))
         logging.getLogger("covey").exception("a bug in covey %s", " ".join(words[:1]))
         return _failed(Bug(error), as_json=wants_json(words))
 

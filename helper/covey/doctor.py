@@ -15,6 +15,7 @@ from typing import Any
 from covey import __version__, paths
 from covey.agents import Catalog, Profile
 from covey.errors import CoveyError
+from covey.hearing import hear
 from covey.helper import Helper
 from covey.models import Json
 
@@ -30,24 +31,10 @@ SERVER_OPTIONS = ("message-limit", "set-clipboard", "focus-events", "extended-ke
 async def ask(*argv: str) -> str:
     """The first lines that a program prints, or '' if it fails, hangs, or prints without end."""
     try:
-        process = await asyncio.create_subprocess_exec(
-            *argv,
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.DEVNULL,
-            start_new_session=True,
-        )
+        heard = await hear(*argv, deadline=PROBE_DEADLINE, most=PROBE_MOST)
     except OSError:
         return ""
-    assert process.stdout is not None
-    try:
-        said = await asyncio.wait_for(process.stdout.read(PROBE_MOST), PROBE_DEADLINE)
-    except TimeoutError:
-        said = b""
-    with contextlib.suppress(ProcessLookupError):
-        process.kill()
-    await process.wait()
-    return said.decode("utf-8", "replace").strip()
+    return heard.said[:PROBE_MOST].decode("utf-8", "replace").strip()
 
 
 async def agents(catalog: Catalog) -> list[Json]:

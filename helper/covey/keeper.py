@@ -106,7 +106,7 @@ class Keeper:
             spec = replace(spec, env=await keep_values(self._kit, spec.id, request.env))
             await asyncio.to_thread(store.save_session, spec, 1)
             await self._make(spec, script, 1)
-        except CoveyError:
+        except Exception:
             await self._fleet.finish(spec.id, "it could not be started")
             raise
         await asyncio.to_thread(store.log, spec.id, "opened", {"name": spec.name, "agent": spec.agent, "cwd": spec.cwd})

@@ -7,15 +7,14 @@ reads holds no lock. Errors name the variable, never a value.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from collections.abc import Mapping
 from pathlib import Path
 
 from covey import document, env
 from covey.errors import Refused
+from covey.hearing import hear
 
 DEADLINE = 30.0  # seconds a command may take
-DYING = 1.0  # seconds its processes may take to go once they were killed
 KINDS = ("env:", "file:", "cmd:")
 
 # The command in a session of its own, with nothing to read. The one beside it reads from covey and hears nothing until
@@ -70,44 +69,12 @@ def _from_file(name: str, path: Path) -> bytes:
 
 
 async def _from_command(name: str, command: str, caller: Mapping[str, str]) -> bytes:
-    loop = asyncio.get_running_loop()
-    transport, heard = await loop.subprocess_exec(
-        _Hearing,
-        *("/bin/sh", "-c", GUARDED, "sh", command),
-        stderr=asyncio.subprocess.DEVNULL,
-        env=dict(caller),
-        start_new_session=True,
-    )
-    try:
-        async with asyncio.timeout(DEADLINE):
-            await heard.over.wait()
-    except TimeoutError:
-        raise Refused(f"the command that gives {name} did not end within {DEADLINE:g} s") from None
-    finally:
-        transport.close()
-        with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(heard.ended.wait(), DYING)
+    guarded = ("/bin/sh", "-c", GUARDED, "sh", command)
+    heard = await hear(*guarded, deadline=DEADLINE, most=env.MAX_VALUE, env=dict(caller), stdin=asyncio.subprocess.PIPE)
+    if heard.late:
+        raise Refused(f"the command that gives {name} did not end within {DEADLINE:g} s")
     if len(heard.said) > env.MAX_VALUE:
         raise Refused(f"the command that gives {name} says more than 128 KiB")
-    if status := transport.get_returncode():
-        raise Refused(f"the command that gives {name} ended with status {status}")
-    return bytes(heard.said)
-
-
-class _Hearing(asyncio.SubprocessProtocol):
-    """What a command says; ``over`` once it ended and said all, or has said too much."""
-
-    def __init__(self) -> None:
-        self.said = bytearray()
-        self.over, self.ended = asyncio.Event(), asyncio.Event()
-
-    def pipe_data_received(self, _fd: int, data: bytes) -> None:
-        self.said += data
-        if len(self.said) > env.MAX_VALUE:
-            self.over.set()
-
-    def process_exited(self) -> None:
-        self.ended.set()
-
-    def connection_lost(self, _error: Exception | None) -> None:
-        self.over.set()
+    if heard.status:
+        raise Refused(f"the command that gives {name} ended with status {heard.status}")
+    return heard.said

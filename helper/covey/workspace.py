@@ -7,11 +7,14 @@ from __future__ import annotations
 
 import asyncio
 import os
+from asyncio.subprocess import PIPE
 from pathlib import Path
 
 from covey.errors import Refused, Unavailable
+from covey.hearing import hear
 
 DEADLINE = 60.0  # seconds for one word with git
+MOST = 1 << 24  # bytes of its answer
 DIRTY = ("status", "--porcelain", "--untracked-files=all", "--ignore-submodules=none")
 WHERE = ("rev-parse", "--path-format=absolute", "--show-toplevel", "--git-dir", "--git-common-dir")
 
@@ -67,25 +70,14 @@ async def _stashed(directory: str, branch: str) -> str:
 async def _git(directory: str, *words: str) -> str:
     """What git says. Raises ``Unavailable`` with its last line where it fails."""
     env = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    env |= {"LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0"}
     try:
-        git = await asyncio.create_subprocess_exec(
-            "git",
-            "-C",
-            directory,
-            *words,
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-            env={**env, "LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0"},
-        )
+        git = await hear("git", "-C", directory, *words, deadline=DEADLINE, most=MOST, env=env, stderr=PIPE)
     except OSError as error:
         raise Unavailable(f"git cannot be run in {directory}: {error.strerror}") from None
-    try:
-        out, err = await asyncio.wait_for(git.communicate(), DEADLINE)
-    except TimeoutError:
-        git.kill()
-        raise Unavailable(f"git did not answer within {DEADLINE:g} s in {directory}") from None
-    if git.returncode:
-        said = err.decode("utf-8", "replace").strip().splitlines()
-        raise Unavailable(f"git: {said[-1] if said else git.returncode}")
-    return out.decode("utf-8", "surrogateescape").strip()
+    if git.status is None:
+        raise Unavailable(f"git did not answer within {DEADLINE:g} s in {directory}")
+    if git.status:
+        said = git.complaint.decode("utf-8", "replace").strip().splitlines()
+        raise Unavailable(f"git: {said[-1] if said else git.status}")
+    return git.said.decode("utf-8", "surrogateescape").strip()

@@ -15,6 +15,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from covey import shortage
 from covey.errors import CoveyError, NoServer, ServerLost, TmuxRefused, Unavailable
 from covey.tmux.client import Client
 from covey.tmux.control import DEADLINE, Block, Command, Control, Notify, line
@@ -130,6 +131,7 @@ class Server:
 
     async def start(self) -> None:
         """Make sure a server runs. The caller holds the fleet lock, so two starts cannot race."""
+        shortage.check_files()
         self._config.touch(mode=0o600)
         self._config.write_text(CONFIG, encoding="utf-8")
         async with self._connecting:
