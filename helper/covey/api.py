@@ -14,6 +14,7 @@ from covey import __version__, kinds, life, paths, process, shortage, story, ver
 from covey.errors import CoveyError, Usage
 from covey.helper import Helper
 from covey.models import Json
+from covey.store import acting
 
 SWEEP_DEADLINE = 8.0  # seconds; the host's own watchdog ends it after 10
 MADE_DEADLINE = 4.0  # seconds that an editor's leaving waits for agents it asked for
@@ -58,10 +59,11 @@ class Front:
         """One method by name. Raises ``CoveyError`` for what a person can act on; anything else is a bug."""
         given = params or {}
         run = understood(method, given)
-        with shortage.told(), self._noted(method):
+        with shortage.told(), self._noted(method), acting(self.helper.caller):
             before = await story.known(self.helper, method, given)
             answer = await run(self.helper, **given)
             await story.note(self.helper, method, before, answer)
+        self.helper.tell_unwritten()
         return answer
 
     @contextlib.contextmanager
@@ -117,9 +119,13 @@ def _signature(run: verbs.Method) -> inspect.Signature:
 
 
 def _open_log(level: str) -> None:
-    """The log of this fleet, for us alone; ``level`` is an editor's word for it."""
+    """The log of this fleet, for us alone, if there can be one; ``level`` is an editor's word for it."""
     path = paths.log_path()
-    paths.claim_file(path)
     known = {"debug": logging.DEBUG, "info": logging.INFO, "error": logging.ERROR}
-    logging.basicConfig(filename=path, format="%(asctime)s %(message)s")
+    logging.raiseExceptions = False  # that nothing can be written into it is no reason to stop, nor to print
+    try:
+        paths.claim_file(path)
+        logging.basicConfig(filename=path, format="%(asctime)s %(message)s")
+    except OSError:
+        logging.basicConfig(handlers=[logging.NullHandler()])
     log.setLevel(known.get(level, logging.WARNING))

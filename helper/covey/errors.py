@@ -96,6 +96,10 @@ class StoreBusy(StoreBroken):
     """Another program kept the store locked for longer than we would wait. It was left as it is."""
 
 
+class StoreShut(StoreBroken):
+    """Nothing can be written into the store now: its disk is full, read-only or gone. It was left as it is."""
+
+
 class LaneBusy(CoveyError):
     """Somebody else held a lane, or the fleet's lock, for longer than the caller would wait. Nothing was done."""
 

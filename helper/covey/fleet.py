@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Iterator
 from typing import Any, TypeAlias
 
 from covey import registry
-from covey.errors import NoServer, NotFound, ServerLost, StoreBusy, TmuxRefused, TmuxTimeout, Unavailable
+from covey.errors import NoServer, NotFound, ServerLost, TmuxRefused, TmuxTimeout, Unavailable
 from covey.lane import FLEET
 from covey.models import Exit, Identity, Pane, Receipt, now, stamp
 from covey.models import Session as View
@@ -43,7 +43,7 @@ class Fleet:
         self._emit = emit
         self.lock = lane(kit, FLEET)
         self._looking = asyncio.Lock()
-        self.presence = Presence(kit.place, kit.store, self._unreadable)
+        self.presence = Presence(kit, self._unreadable)
         self.ending: set[str] = set()  # being killed by this helper: that they exit is no news
         self._finished: set[str] = set()  # ended by this helper: a look that began before may still see them
         self._untold: set[Start] = set()  # of these tmux never said how they ended
@@ -134,9 +134,8 @@ class Fleet:
             for session, pane in self.panes.items()
             if (view := self._show_pane(pane, records.get(session), counts.get(session, 0)))
         ]
-        if news:
-            with contextlib.suppress(StoreBusy):  # it is tried again at the next look
-                await asyncio.to_thread(self._records.note, news, self.presence.server)
+        if news:  # what cannot be written down is news again at the next look
+            await self._kit.note(self._records.note, news, self.presence.server)
         if due:
             self._kit.kin.look(await asyncio.to_thread(self._kit.place.processes.snapshot))
         if self.presence.unread:
@@ -145,7 +144,7 @@ class Fleet:
         missing = await self._missing(records)
         for record in missing:
             if record.state.get("state") != "lost":
-                await asyncio.to_thread(self._records.note_lost, record.spec.id)
+                await self._kit.note(self._records.note_lost, record.spec.id)
             self._show_lost(record, counts.get(record.spec.id, 0))
         for gone in self.views.keys() - self.panes.keys() - {record.spec.id for record in missing}:
             over = await asyncio.to_thread(self._kit.store.session, gone)
@@ -256,8 +255,8 @@ class Fleet:
 
     async def finish(self, session: str, reason: str) -> None:
         self._finished.add(session)
-        await asyncio.to_thread(self._kit.store.end_session, session, reason)
-        for receipt in await asyncio.to_thread(self._kit.outbox.undelivered, session):
+        await self._kit.note(self._kit.store.end_session, session, reason)
+        for receipt in await self._kit.note(self._kit.outbox.undelivered, session) or ():
             self._told(receipt)
         self.session(session).clear_up()
         self._kit.kin.forget(session)

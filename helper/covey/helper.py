@@ -14,7 +14,7 @@ from typing import Any
 
 from covey import agents, paths, place, process, settings
 from covey.agents.history import find_conversation
-from covey.errors import CoveyError, StoreBusy, Unavailable
+from covey.errors import CoveyError, Unavailable
 from covey.fleet import Fleet
 from covey.keeper import Keeper
 from covey.models import FINAL, Identity, Json, Receipt, Session, now
@@ -48,7 +48,7 @@ class Helper:
         self.owner = owner
         self.when = str(config.get("when") or "")  # what an editor says of prompts that nobody says more of
         self.store = Store(paths.store_path())
-        self.store.by = _caller(owner)
+        self.caller = _caller(owner)
         self.settings = settings.read(paths.config_dir() / "config.toml")
         self._bells = Bells(self.ring, self.hurry)
         known = self.store.server()
@@ -73,6 +73,7 @@ class Helper:
         self.previews = Previews(self.fleet, self.place.wire, self.emit, pause)
         self._out = emit
         self._seq = 0
+        self._unwritten = False
         self.place.wire.before = self._server_runs
         self._bell, self._urgent = asyncio.Event(), asyncio.Event()
         self._looked = 0.0
@@ -83,11 +84,16 @@ class Helper:
         self._errands: set[asyncio.Task[Any]] = set()
 
     async def note(self, session: str, kind: str, facts: Json) -> None:
-        """Log what was done to a session. It was done: that it cannot be written down is for the other log."""
-        try:
-            await asyncio.to_thread(self.store.log, session, kind, facts)
-        except CoveyError as error:
-            log.warning("%s of %s is not in its log: %s", kind, session, error.message)
+        """Log what was done to a session, if that can be."""
+        await self.kit.note(self.store.log, session, kind, facts)
+
+    def tell_unwritten(self) -> None:
+        """Say once, until something can be written again, that what was done is not written down."""
+        trouble = self.store.trouble
+        if trouble and not self._unwritten:
+            hint = f" ({trouble.hint})" if trouble.hint else ""
+            self.notice(f"{trouble.message}; what is done meanwhile is not written down{hint}")
+        self._unwritten = trouble is not None
 
     @property
     def problems(self) -> tuple[str, ...]:
@@ -199,8 +205,7 @@ class Helper:
 
     async def start(self) -> None:
         """One look now, and then one after each bell."""
-        with contextlib.suppress(StoreBusy):  # tomorrow, then
-            await asyncio.to_thread(self._purge)
+        await self.kit.note(self._purge)
         await self.fleet.refresh()
         if self.place.wire.connected:
             await self._end_orphans()
@@ -241,6 +246,7 @@ class Helper:
                 await self._wait()
                 await self.fleet.refresh()
                 await self._catch_up()
+                self.tell_unwritten()
                 self._looked = asyncio.get_running_loop().time()
             except CoveyError as error:
                 log.warning("looking failed: %s", error.message)

@@ -126,7 +126,7 @@ class Keeper:
             spec = replace(await self._current_spec(view), **fields)
             if view.state != "lost":
                 await panes.mark(self._wire, await self._fleet.pane(view.id), spec)
-            await asyncio.to_thread(self._kit.store.save_session, spec, view.epoch)
+            await self._kit.note(self._kit.store.save_session, spec, view.epoch)
         await self._fleet.refresh()
         return self._fleet.views[view.id]
 
@@ -226,7 +226,7 @@ class Keeper:
             return await self._end_left(view.id) if seen.state == "lost" else None
 
     async def _over(self, session: str, reason: str, ended: Ended) -> None:
-        await asyncio.to_thread(note_end, self._kit.store, session, reason, ended)
+        await self._kit.note(note_end, self._kit.store, session, reason, ended)
         await self._fleet.finish(session, reason)
         self._fleet.forget(session, reason)
         await self.last_one_out()

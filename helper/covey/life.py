@@ -16,6 +16,7 @@ from covey.helper import Helper
 from covey.keeper import Request
 from covey.models import Identity, Json, Receipt, Session
 from covey.speech import fallen, minted, queue_prompt
+from covey.store import acting
 from covey.tmux import panes
 
 RESTORE_AT_ONCE = 4  # sessions that are made again side by side
@@ -246,7 +247,8 @@ async def sweep(helper: Helper, *, leaving: Identity | None = None) -> None:
     spared = await _spared(helper, leaving)
     mine = reaper.at_exit(views, leaving, spared) if leaving else []
     others = [view for view in views if view.owner != helper.owner]
-    await helper.settling.carry_out(mine + reaper.sweep(others, process.alive, spared))
+    with acting({"who": "the sweep after editor", "pid": leaving.pid} if leaving else {"who": "the sweep"}):
+        await helper.settling.carry_out(mine + reaper.sweep(others, process.alive, spared))
     if leaving:
         await helper.keeper.tidy()  # not at a start, which somebody waits for
         await helper.keeper.last_one_out()

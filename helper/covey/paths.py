@@ -131,9 +131,14 @@ def try_lock(handle: int, kind: int = fcntl.LOCK_EX) -> bool:
     return True
 
 
-def fullness(path: Path) -> str:
-    """Say that the file system of ``path`` has no room left, as a hint behind what failed by it; '' where it has."""
-    found = os.statvfs(path)
+def no_room(path: Path) -> str:
+    """Say why the file system of ``path`` takes nothing more, as a hint behind what failed by it; '' where it does."""
+    try:
+        found = os.statvfs(path)
+    except OSError as error:
+        return f"The disk that {path} lies on does not answer: {error.strerror}."
+    if found.f_flag & os.ST_RDONLY:
+        return f"The disk that {path} lies on is read-only."
     return "" if found.f_bavail * found.f_frsize >= ROOM else f"The disk that {path} lies on is full: make room there."
 
 

@@ -33,7 +33,7 @@ class Files:
         except OSError as error:
             path.unlink(missing_ok=True)
             sentence = f"{path} cannot be written: {error.strerror}"
-            raise Unavailable(sentence, paths.fullness(self.directory)) from error
+            raise Unavailable(sentence, paths.no_room(self.directory)) from error
         return path
 
     def read(self, name: str) -> bytes:

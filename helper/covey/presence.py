@@ -9,8 +9,7 @@ from collections.abc import Callable
 
 from covey.errors import NoServer, ServerLost, Unavailable
 from covey.models import Identity, Pane
-from covey.place import Place
-from covey.store import Store
+from covey.session import Kit
 from covey.tmux import panes
 from covey.tmux.control import Control
 
@@ -20,8 +19,8 @@ REVIVE_TRIES, REVIVE_PAUSE = 20, 0.05  # a living server makes its socket anew o
 class Presence:
     """``server``: the process that answered last, None where none runs. ``unread``: marked rows nobody can read."""
 
-    def __init__(self, place: Place, store: Store, unreadable: Callable[[str], None]) -> None:
-        self._place, self._store = place, store
+    def __init__(self, kit: Kit, unreadable: Callable[[str], None]) -> None:
+        self._kit, self._place = kit, kit.place
         self._unreadable = unreadable  # told once of each such row
         self._control: Control | None = None
         self.server: Identity | None = None
@@ -70,11 +69,11 @@ class Presence:
     async def _remember(self) -> None:
         if self.server is not None:
             wire = self._place.wire
-            await asyncio.to_thread(self._store.remember_server, self.server, str(wire.socket), wire.binary)
+            await self._kit.note(self._kit.store.remember_server, self.server, str(wire.socket), wire.binary)
 
     async def _revive(self) -> bool:
         """Ask a server that lives without its socket to make it again; True when it answers."""
-        known = await asyncio.to_thread(self._store.server)
+        known = await asyncio.to_thread(self._kit.store.server)
         if known is None or not self._place.processes.alive(known[0]):
             return False
         server, *_ = known

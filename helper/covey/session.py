@@ -11,6 +11,7 @@ import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any, TypeVar
 
 from covey import answer, env, reference
 from covey.agents import Profile
@@ -28,6 +29,7 @@ from covey.watch import Eyes
 
 PASS = 1.0  # seconds a kill or a respawn waits for the lane before it goes on behind its fence
 INTERRUPT_GAP = 0.3  # seconds between two key presses; faster ones are read as one
+T = TypeVar("T")
 NOT_HERE = "install it, choose another (covey agents, :Covey agents), or give its place as argv in a profile"
 HELPER = str(Path(__file__).resolve().parents[1])  # where the package lies, for agents that covey ships
 
@@ -43,6 +45,10 @@ class Kit:
     lanes: Path
     me: Identity
     kin: Kin = field(default_factory=Kin)
+
+    async def note(self, write: Callable[..., T], *args: Any) -> T | None:
+        """Write down what is so in tmux already, if that can be: see ``Store.attempt``."""
+        return await asyncio.to_thread(self.store.attempt, write, *args)
 
 
 def arguments(spec: Spec, profile: Profile, *, resume: bool) -> list[str]:
@@ -207,8 +213,8 @@ class Session:
             if not pane.spec.guessed:  # its name and the like may be others by now
                 spec = replace(pane.spec, conversation=spec.conversation)
             await panes.respawn(self._kit.place.wire, pane, spec, script)
-            await asyncio.to_thread(self._kit.store.save_session, spec, pane.epoch + 1)
-            for receipt in await asyncio.to_thread(self._kit.outbox.drop_older, self.id, pane.epoch + 1):
+            await self._kit.note(self._kit.store.save_session, spec, pane.epoch + 1)
+            for receipt in await self._kit.note(self._kit.outbox.drop_older, self.id, pane.epoch + 1) or ():
                 self._told(receipt)
         return True
 
@@ -228,7 +234,7 @@ class Session:
             ended = await end_processes(self._kit, pane, self._profile(pane))
             if not ended.survivors:
                 if await self._close(pane, reason):
-                    await asyncio.to_thread(self._kit.store.log, self.id, "ended", ended_facts(reason, ended))
+                    await self._kit.note(self._kit.store.log, self.id, "ended", ended_facts(reason, ended))
                 self.clear_up()
         return ended
 
@@ -238,13 +244,13 @@ class Session:
         Why is written down first, for whoever misses it, and taken back if it does not go.
         """
         store = self._kit.store
-        mine = await asyncio.to_thread(store.end_session, self.id, reason)
+        mine = bool(await self._kit.note(store.end_session, self.id, reason))
         try:
             with contextlib.suppress(NotFound):  # somebody else was quicker
                 await panes.kill(self._kit.place.wire, pane)
         except CoveyError:
             if mine:
-                await asyncio.to_thread(store.lives_on, self.id)
+                await self._kit.note(store.lives_on, self.id)
             raise
         return mine
 

@@ -14,7 +14,7 @@ from covey.keeper import Keeper
 from covey.models import Session
 from covey.outbox import Outbox
 from covey.reaper import Decision
-from covey.store import Store
+from covey.store import Store, acting
 from covey.watch import UPTAKE
 
 CATCH_UP = 1.0  # seconds that a start waits, at most, until what had finished before is settled
@@ -73,14 +73,15 @@ class Settling:
     async def limit(self) -> None:
         """Close the longest settled beyond the cap; walk past what will not close."""
         refused: set[str] = set()
-        while decisions := reaper.over_cap(self.fleet.views.values(), self.cap, refused):
-            refused |= {each.id for each in await self.carry_out(decisions)}
+        with acting({"who": "the sweep"}):
+            while decisions := reaper.over_cap(self.fleet.views.values(), self.cap, refused):
+                refused |= {each.id for each in await self.carry_out(decisions)}
 
     async def carry_out(self, decisions: list[Decision]) -> list[Decision]:
         """Do it, and name every session that was closed without being asked for; answers what would not close."""
         done, left = await self.keeper.carry_out(decisions)
         for each in done:
-            await asyncio.to_thread(self.store.log, each.id, "reaped", each.to_json())
+            await asyncio.to_thread(self.store.attempt, self.store.log, each.id, "reaped", each.to_json())
             self.emit("Reaped", each.id, each.to_json())
         for each in left:
             self.emit("Notice", each.id, {"level": "warn", "message": f"{each.name} could not be closed"})

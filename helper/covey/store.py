@@ -1,36 +1,23 @@
-"""What must outlive tmux: specs, tickets, receipts and the log, in one SQLite file.
-
-Every call is one short transaction, on disk when it returns (WAL, synchronous=FULL), and may come from any thread of
-any number of processes. A file that cannot be used is never overwritten: one that is corrupt is set aside under
-another name, one that only a newer covey may touch is refused; both raise ``StoreBroken``, and after the first the
-next call begins a fresh file.
-"""
+"""What must outlive tmux: specs, tickets, receipts and the log, in one SQLite file; how that is kept: ``database``."""
 
 from __future__ import annotations
 
 import json
-import os
 import sqlite3
-import threading
 import time
+from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import datetime
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from covey import column, paths, schema
-from covey.errors import StoreBroken, StoreBusy
+from covey import column
+from covey.database import Database
 from covey.models import Identity, Json, Spec, now, stamp
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-BUSY_S = 5.0  # how long another process may keep the file locked
-RETRY_S = 0.005
 DAY_S = 86_400
-DAMAGED = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
-OPENING = threading.Lock()  # closing any descriptor of a file drops all fcntl locks this process has on it
+BY: ContextVar[Json] = ContextVar("by", default={})  # noqa: B039  # nobody changes it  # in whose name the log is written
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,25 +33,18 @@ class Record:
     ended_reason: str
 
 
-class Store:
-    """The file at ``path``; its directory is made where it is missing. One connection, handed round by a lock."""
+@contextmanager
+def acting(by: Json) -> Iterator[None]:
+    """What is logged in the block, and by the tasks that are begun in it, is done in that name."""
+    token = BY.set(by)
+    try:
+        yield
+    finally:
+        BY.reset(token)
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self.by: Json = {}  # in whose name the log is written
-        self._lock = threading.RLock()
-        self._connection: sqlite3.Connection | None = None
-        self._inode: tuple[int, int] | None = None
-        self._ready = False
-        with self._connected():
-            pass
 
-    def close(self) -> None:
-        with self._lock:
-            if self._connection is not None:
-                self._connection.close()
-            self._connection = None
-            self._ready = False
+class Store(Database):
+    """What is written in the file at ``path``."""
 
     def version(self) -> tuple[object, ...]:
         """What is another value once anybody wrote anything."""
@@ -146,7 +126,8 @@ class Store:
 
     def signed(self, data: Json) -> Json:
         """The same facts, with in whose name they are written."""
-        return {"by": self.by, **data} if self.by else data
+        by = BY.get()
+        return {"by": by, **data} if by else data
 
     def history(self, session: str, limit: int = 100) -> list[Json]:
         """Give the last ``limit`` entries as ``{session, at, kind, data}``, oldest first."""
@@ -169,103 +150,6 @@ class Store:
             removed += db.execute("DELETE FROM sessions WHERE ended_at < ?", (before,)).rowcount
         self.rows("PRAGMA wal_checkpoint(TRUNCATE)")
         return removed
-
-    # The file
-
-    @contextmanager
-    def transaction(self) -> Iterator[sqlite3.Connection]:
-        """Hold the file for writing: all that is done in the block, by this thread, is on disk after it, or nothing."""
-        with self._connected() as db:
-            if db.in_transaction:  # a part of a greater one: the lock is this thread's
-                yield db
-                return
-            db.execute("BEGIN IMMEDIATE")
-            try:
-                yield db
-                db.execute("COMMIT")
-            except BaseException:
-                if db.in_transaction:
-                    db.execute("ROLLBACK")
-                raise
-
-    def rows(self, query: str, values: tuple[Any, ...] = ()) -> list[sqlite3.Row]:
-        with self._connected() as db:
-            return db.execute(query, values).fetchall()
-
-    @contextmanager
-    def _connected(self) -> Iterator[sqlite3.Connection]:
-        with self._lock:
-            try:
-                yield self._current()
-            except sqlite3.OperationalError as error:
-                if getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY:
-                    sentence = f"The store {self.path} has been kept locked by another program for {BUSY_S:g} s"
-                    raise StoreBusy(
-                        sentence, "End that program's transaction, then try again.", str(self.path)
-                    ) from error
-                hint = paths.fullness(self.path.parent)
-                raise StoreBroken(f"The store {self.path} cannot be used: {error}", hint, str(self.path)) from error
-            except sqlite3.DatabaseError as error:
-                if getattr(error, "sqlite_errorcode", 0) & 0xFF not in DAMAGED:
-                    raise
-                raise self._set_aside(error) from error
-
-    def _current(self) -> sqlite3.Connection:
-        """Give the connection to the file that bears the name now: another covey may have set ours aside."""
-        if self._connection is None or not self._ready or self._inode != paths.inode(self.path):
-            self.close()
-            with OPENING:
-                self._connection = self._open()
-            self._prepare(self._connection)
-            self._ready = True
-        return self._connection
-
-    def _open(self) -> sqlite3.Connection:
-        try:
-            self.path.parent.mkdir(mode=paths.PRIVATE, parents=True, exist_ok=True)
-            paths.claim_file(self.path)
-        except OSError as error:
-            sentence = f"The store {self.path} cannot be opened: {error.strerror}"
-            raise StoreBroken(sentence, path=str(self.path)) from error
-        if kind := paths.network_kind(self.path.parent):
-            sentence = f"The store {self.path} lies on a network file system ({kind}), where it would be damaged"
-            raise StoreBroken(sentence, "Set XDG_STATE_HOME to a local directory.", path=str(self.path))
-        self._inode = paths.inode(self.path)
-        return sqlite3.connect(self.path, timeout=BUSY_S, isolation_level=None, check_same_thread=False)
-
-    def _prepare(self, db: sqlite3.Connection) -> None:
-        db.row_factory = sqlite3.Row
-        db.execute("PRAGMA synchronous = FULL")
-        db.execute("PRAGMA secure_delete = ON")
-        version = schema.pragma(db, "user_version")
-        if version:
-            self._refuse_newer(db)
-        if version < schema.VERSION or schema.pragma(db, "journal_mode") != "wal":
-            with _directory_lock(self.path.parent):
-                db.execute("PRAGMA journal_mode = WAL")
-                schema.migrate(db)
-
-    def _refuse_newer(self, db: sqlite3.Connection) -> None:
-        (least,) = db.execute("SELECT value FROM meta WHERE key = 'min_reader'").fetchone()
-        if least > schema.VERSION:
-            self.close()
-            sentence = f"The store {self.path} was written by a newer covey and was left as it is"
-            raise StoreBroken(sentence, "Update covey.", path=str(self.path))
-
-    def _set_aside(self, error: sqlite3.DatabaseError) -> StoreBroken:
-        """Rename the file with its companions, unless another covey did; give the error that says so."""
-        aside = ""
-        with _directory_lock(self.path.parent):
-            if self._inode == paths.inode(self.path):
-                aside = str(paths.set_aside(self.path, ("-wal", "-shm")))
-        self.close()  # only now: SQLite writes nothing into a file that was moved
-        where = f"lies in {aside} now" if aside else "was set aside already"
-        return StoreBroken(
-            f"The store {self.path} is damaged ({error}) and {where}",
-            "Sessions are found again from tmux; prompts that waited are in the damaged file.",
-            path=str(self.path),
-            aside=aside,
-        )
 
 
 def _record(row: sqlite3.Row) -> Record:
@@ -291,18 +175,3 @@ def _state(found: Json) -> Json:
 def _server(found: Json) -> tuple[Identity, str, str] | None:
     server = Identity.from_json(found)
     return (server, str(found["socket"]), str(found["tmux"])) if server else None
-
-
-@contextmanager
-def _directory_lock(directory: Path) -> Iterator[None]:
-    """Be the only one that gives the store its form or takes it away."""
-    handle = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        until = time.monotonic() + BUSY_S
-        while not paths.try_lock(handle):
-            if time.monotonic() > until:
-                raise StoreBroken(f"Another covey has kept {directory} locked for {BUSY_S:.0f} s", path=str(directory))
-            time.sleep(RETRY_S)
-        yield
-    finally:
-        os.close(handle)

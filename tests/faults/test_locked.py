@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from covey import store
+from covey import database
 from covey.errors import StoreBusy
 from waiting import eventually_async
 
@@ -41,7 +41,7 @@ def person(desk):
 
 @pytest.fixture
 def impatient(monkeypatch):
-    monkeypatch.setattr(store, "BUSY_S", 0.2)
+    monkeypatch.setattr(database, "BUSY_S", 0.2)
 
 
 async def test_a_send_into_a_locked_store_says_so_and_works_once_it_is_free(impatient, desk, person):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -94,33 +95,68 @@ def test_W05_a_runtime_directory_that_is_of_no_use_is_done_without(world, run, k
     subprocess.run(["rm", "-rf", str(socket.parent)], check=True)
 
 
-@needs_mounts
-@pytest.mark.parametrize("words", ["list", "open two --agent shell", "send one hi", "kill one"])
-def test_a_full_or_read_only_state_is_one_sentence_and_costs_nothing(world, run, words):
-    covey = shlex.join(COVEY)
-    script = f"""
+@pytest.fixture
+def shut(world, run):
+    """``shut(words, …)`` runs covey with each of these words where the state is full, then where it is read-only.
+
+    Before that a session ``one`` is opened. Gives the answers: of each command its status, then what it said.
+    """
+
+    def shut(*words):
+        covey = shlex.join(COVEY)
+        each = "\n".join(f"{covey} {each} 2>&1; echo =$?=" for each in words)
+        script = f"""
 {SMALL} {world.state}
 {covey} open one --agent standin >&2
 dd if=/dev/zero of={world.state}/fill bs=1k 2>/dev/null || true
-{covey} {words} 2>&1 || echo "status $?"
+set +e
+{each}
 rm {world.state}/fill
+{covey} open one --agent standin >&2
 mount --bind {world.state} {world.state}
 mount -o remount,bind,ro {world.state}
-{covey} {words} 2>&1 || echo "status $?"
+{each}
 umount {world.state}
+{covey} list
 {covey} send one afterwards
 {covey} kill one
 """
-    done = run([*MOUNTS, script])
-    assert done.returncode == 0, done.stderr
-    full, _, read_only, _, sent, killed = done.stdout.splitlines()
-    assert full.startswith("covey: ")
-    assert "is full" in full
-    assert read_only.startswith("covey: ")
-    assert "ead-only" in read_only or "readonly" in read_only
-    assert done.stdout.count("status 1") == 2
+        done = run([*MOUNTS, script])
+        parts = re.split(r"=(\d+)=\n", done.stdout)
+        return list(zip(map(int, parts[1::2]), parts[0::2], strict=False)), parts[-1].splitlines()
+
+    return shut
+
+
+@needs_mounts
+@pytest.mark.parametrize("words", ["open two --agent shell", "send one hi"])
+def test_a_full_or_read_only_state_is_one_sentence_and_costs_nothing(shut, words):
+    answers, (_, _, sent, killed) = shut(words)
+    for (status, said), reason in zip(answers, ("is full", "is read-only"), strict=True):
+        assert status == 1
+        assert said.startswith("covey: Nothing can be written into the store ")
+        assert reason in said
+        assert said.count("\n") == 1
     assert sent.startswith("submitted")
     assert killed == "one: ended 1 process"
+
+
+@needs_mounts
+def test_reading_and_ending_work_where_nothing_can_be_written(shut):
+    answers, _ = shut("list", "get one", "capture one", "log one", "rename one two", "reap", "kill two")
+    assert [status for status, _ in answers] == [0] * 14
+    for _, said in answers:
+        first, _, rest = said.partition("\n")
+        assert first.startswith("covey: Nothing can be written into the store ")
+        assert "; what is done meanwhile is not written down" in first
+        assert "covey:" not in rest
+    listed, got, shown, logged, renamed, _, killed = [said.partition("\n")[2] for _, said in answers[:7]]
+    assert "one   standin" in listed
+    assert got.startswith("one (")
+    assert "Type a prompt" in shown
+    assert "opened  standin as 'one'" in logged
+    assert renamed.startswith("two (")
+    assert killed == "two: ended 1 process\n"
 
 
 @needs_mounts

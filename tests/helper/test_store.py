@@ -390,7 +390,7 @@ def test_a_store_that_was_removed_under_us_begins_afresh(store, path):
 
 
 def test_a_store_that_stays_locked_is_one_sentence(store, path, monkeypatch):
-    monkeypatch.setattr("covey.store.BUSY_S", 0.01)
+    monkeypatch.setattr("covey.database.BUSY_S", 0.01)
     other = Store(path)
     with store.transaction() as db:
         db.execute("INSERT INTO fleet VALUES ('a', '1')")
@@ -509,3 +509,26 @@ while True:
         assert rows >= said * 20
         with store.transaction() as db:
             db.execute("DELETE FROM log")
+
+
+@pytest.mark.parametrize("table", ["tickets", "sessions", "log", "fleet", "meta"])
+def test_a_file_that_lacks_a_table_of_ours_says_what_to_do(store, path, table):
+    store.close()
+    with sqlite3.connect(path) as base:
+        base.execute(f"DROP TABLE {table}")
+    base.close()
+    with pytest.raises(StoreBroken, match=f"no such table: {table}") as broken:
+        Store(path).rows(f"SELECT * FROM {table}")
+    assert "move it away" in broken.value.hint
+
+
+@pytest.mark.parametrize("change", ["DELETE FROM meta", "UPDATE meta SET value = 'soon'"])
+def test_a_file_that_says_nothing_of_its_readers_is_ours_to_read(store, path, change):
+    store.save_session(spec(), 1)
+    store.close()
+    with sqlite3.connect(path) as base:
+        base.execute(change)
+    base.close()
+    again = Store(path)
+    assert [record.spec for record in again.sessions()] == [spec()]
+    again.close()
