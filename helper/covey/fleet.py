@@ -227,6 +227,15 @@ class Fleet:
         return pane
 
     @contextlib.contextmanager
+    def ends(self, session: str) -> Iterator[None]:
+        """This helper ends what runs in that session meanwhile."""
+        self.ending.add(session)
+        try:
+            yield
+        finally:
+            self.ending.discard(session)
+
+    @contextlib.contextmanager
     def coming(self, name: str) -> Iterator[None]:
         """A session of that name is being made meanwhile."""
         made = (name, asyncio.Event())

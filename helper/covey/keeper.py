@@ -13,11 +13,10 @@ from covey import naming, reference
 from covey.ending import Ended
 from covey.errors import CoveyError, NoServer, NotFound, Refused, ServerLost
 from covey.fleet import Fleet
-from covey.lane import FLEET
+from covey.leftovers import Leftovers
 from covey.models import Identity, OnExit, Restart, Spec, now
 from covey.models import Session as View
 from covey.reaper import Decision
-from covey.records import GIVEN_UP
 from covey.session import Kit, environment, keep_values, lane, note_end, resumable, stage_start, values
 from covey.tmux import panes
 
@@ -47,6 +46,7 @@ class Keeper:
         self._kit = kit
         self._fleet = fleet
         self._wire = kit.place.wire
+        self.leftovers = Leftovers(kit)
 
     async def ensure(self, request: Request) -> tuple[View, bool]:
         """The session of that name: the one that lives, or a new one. The only way in; True when it was made now.
@@ -154,12 +154,9 @@ class Keeper:
         pane = await self._fleet.pane(view.id)
         if not pane.dead and not force:
             raise Refused(f"{view.name} is still running", "use respawn! (--force) to end it and start it again")
-        self._fleet.ending.add(view.id)  # that the old agent ends is no news
-        try:
+        with self._fleet.ends(view.id):
             session = self._fleet.session(view.id)
-            await session.respawn(pane.spec, caller, fresh=fresh, from_epoch=from_epoch or pane.epoch)
-        finally:
-            self._fleet.ending.discard(view.id)
+            await session.respawn(caller, fresh=fresh, from_epoch=from_epoch or pane.epoch)
         await self._fleet.refresh()
         return self._fleet.views[view.id]
 
@@ -180,7 +177,7 @@ class Keeper:
     async def _restore(self, view: View, caller: Mapping[str, str], given: Mapping[str, str], *, fresh: bool) -> View:
         spec = replace(await self._current_spec(view), guessed=False)
         profile = self._kit.eyes.profile(spec.agent)
-        if survivors := (await self._end_left(view.id)).survivors:
+        if survivors := (await self.leftovers.end(view.id)).survivors:
             raise Refused(f"{len(survivors)} processes of the old start would not end", "try kill")
         resume = not fresh and await resumable(self._kit, spec, profile, caller)
         if not resume:
@@ -202,76 +199,31 @@ class Keeper:
     async def kill(self, name: str, reason: str = "killed") -> Ended:
         """End a session and prove it. One that will not end stays listed."""
         view = self._fleet.find(name)
-        self._fleet.ending.add(view.id)
-        try:
+        with self._fleet.ends(view.id):
             ended = await self._kill_lost(view) if view.state == "lost" else None
             ended = ended or await self._kill(view.id, reason)
             if not ended.survivors:
                 await self._over(view.id, reason, ended)
-        finally:
-            self._fleet.ending.discard(view.id)
         return ended
 
     async def _kill(self, session: str, reason: str) -> Ended:
         try:
             return await self._fleet.session(session).kill(reason)
         except NotFound:  # already gone is success, and what outlived it goes too
-            return await self._end_left(session)
+            return await self.leftovers.end(session)
 
     async def _kill_lost(self, view: View) -> Ended | None:
         """End what runs on of a lost session; None where somebody made it again meanwhile."""
         async with lane(self._kit, f"{view.id}-life"):
             await self._fleet.refresh()
             seen = self._fleet.views.get(view.id, view)
-            return await self._end_left(view.id) if seen.state == "lost" else None
+            return await self.leftovers.end(view.id) if seen.state == "lost" else None
 
     async def _over(self, session: str, reason: str, ended: Ended) -> None:
         await self._kit.note(note_end, self._kit.store, session, reason, ended)
         await self._fleet.finish(session, reason)
         self._fleet.forget(session, reason)
         await self.last_one_out()
-
-    async def _end_left(self, session: str) -> Ended:
-        """End what outlived its pane: an agent that is deaf to HUP runs on without a screen."""
-        record = await asyncio.to_thread(self._kit.store.session, session)
-        root = Identity.from_json(record.state.get("root")) if record else None
-        if record is None or (root is not None and root.host != self._kit.me.host):
-            return Ended([], [], [])  # another boot: nothing is left of it
-        profile = self._kit.eyes.profile(record.spec.agent)
-        return await self._kit.place.processes.end(
-            root or Identity(0, 0, self._kit.me.host),
-            mark=session,
-            grace=profile.grace,
-            seen=self._kit.kin.seen(session),
-            spare=profile.spare,
-        )
-
-    async def tidy(self) -> None:
-        """Clear up after sessions that are over: what runs on of them, their staged files, their locks.
-
-        They are left by helpers that were killed in the middle, and by tmux sessions that were closed outside.
-        """
-        records = await asyncio.to_thread(self._kit.store.sessions, live=False)
-        ids = {record.spec.id for record in records if not record.ended_at}
-        over = {record.spec.id for record in records} - ids - self._fleet.panes.keys()  # what tmux has is not over
-        marks = await asyncio.to_thread(lambda: self._kit.place.processes.snapshot().marks)
-        await asyncio.gather(*(self._end_left(id_) for id_ in over.intersection(marks.values())))
-        acts = {ticket.act for id_ in ids for ticket in await asyncio.to_thread(self._kit.outbox.pending, id_)}
-        await asyncio.to_thread(self._sweep, ids, acts)
-
-    def _sweep(self, ids: set[str], acts: set[str]) -> None:
-        """Remove the files of others than these sessions and prompts.
-
-        A young file may be somebody's who is just about to write down what it is for. A lock may go at any time: who
-        waits for it looks for its name again.
-        """
-        files, lanes = self._kit.place.files, self._kit.lanes
-        for name in files.older_than(GIVEN_UP):
-            if name.partition(".")[0] not in ids | acts:
-                files.remove(name)
-        for lock in lanes.glob("*.lock"):
-            if lock.stem not in ids | {FLEET}:
-                lock.unlink(missing_ok=True)
 
     async def last_one_out(self) -> None:
         """With the last session gone and nobody else on the wire, the hub and with it the server end."""

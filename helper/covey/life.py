@@ -232,7 +232,7 @@ async def reap(helper: Helper, *, yes: bool = False) -> Json:
     decisions = reaper.by_hand(in_order(helper), process.alive)
     done, left = await helper.keeper.carry_out(decisions) if yes else ([], [])
     if yes:
-        await helper.keeper.tidy()
+        await helper.keeper.leftovers.tidy(helper.fleet.panes)
     return {
         "decisions": [each.to_json() for each in decisions],
         "ended": [each.to_json() for each in done],
@@ -250,7 +250,7 @@ async def sweep(helper: Helper, *, leaving: Identity | None = None) -> None:
     with acting({"who": "the sweep after editor", "pid": leaving.pid} if leaving else {"who": "the sweep"}):
         await helper.settling.carry_out(mine + reaper.sweep(others, process.alive, spared))
     if leaving:
-        await helper.keeper.tidy()  # not at a start, which somebody waits for
+        await helper.keeper.leftovers.tidy(helper.fleet.panes)  # not at a start, which somebody waits for
         await helper.keeper.last_one_out()
 
 

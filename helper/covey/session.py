@@ -19,7 +19,7 @@ from covey.courier import Courier
 from covey.ending import Ended
 from covey.errors import CoveyError, LaneBusy, NotFound, Refused, Usage
 from covey.kin import Kin
-from covey.lane import WAIT_S, Lane
+from covey.lane import FLEET, WAIT_S, Lane
 from covey.models import Identity, Json, Pane, Receipt, Spec
 from covey.outbox import Outbox
 from covey.place import Place
@@ -185,22 +185,23 @@ class Session:
         self._courier.kick()
 
     @contextlib.asynccontextmanager
-    async def _passing(self) -> AsyncIterator[None]:
-        """Hold the lane, or after ``PASS`` seconds go on without it: behind a raised fence no holder types any more."""
+    async def _passing(self, which: str) -> AsyncIterator[None]:
+        """Hold a lane, or after ``PASS`` seconds go on without it: behind a raised fence no holder types any more."""
         async with contextlib.AsyncExitStack() as stack:
             with contextlib.suppress(LaneBusy):
-                await stack.enter_async_context(lane(self._kit, self.id, timeout=PASS))
+                await stack.enter_async_context(lane(self._kit, which, timeout=PASS))
             yield
 
-    async def respawn(self, spec: Spec, caller: Mapping[str, str], *, fresh: bool, from_epoch: int | None) -> bool:
+    async def respawn(self, caller: Mapping[str, str], *, fresh: bool, from_epoch: int | None) -> bool:
         """Start the agent again in its pane. False when somebody did so meanwhile (the epoch moved on)."""
-        given = await values(self._kit, spec, caller)
+        pane = await self._find(self.id)
+        given = await values(self._kit, pane.spec, caller)
         pane = await panes.raise_fence(self._kit.place.wire, await self._find(self.id))
-        async with self._passing(), audience.hushed(self._kit.place.wire, pane):
+        async with self._passing(self.id), audience.hushed(self._kit.place.wire, pane):
             pane = await self._find(self.id)
             if from_epoch is not None and pane.epoch != from_epoch:
                 return False
-            spec, profile = replace(spec, guessed=False), self._profile(pane)
+            spec, profile = pane.spec, self._profile(pane)
             resume = not fresh and await resumable(self._kit, spec, profile, caller)
             if not resume:
                 spec = replace(spec, conversation=str(uuid.uuid4()) if profile.new_id else "")
@@ -209,28 +210,35 @@ class Session:
             ended = await end_processes(self._kit, pane, profile)
             if ended.survivors:
                 raise Refused(f"{len(ended.survivors)} processes of the old start would not end", "try kill")
-            pane = await self._dead_pane()
-            if not pane.spec.guessed:  # its name and the like may be others by now
-                spec = replace(pane.spec, conversation=spec.conversation)
-            await panes.respawn(self._kit.place.wire, pane, spec, script)
-            await self._kit.note(self._kit.store.save_session, spec, pane.epoch + 1)
-            for receipt in await self._kit.note(self._kit.outbox.drop_older, self.id, pane.epoch + 1) or ():
-                self._told(receipt)
+            await self._until_dead()
+            await self._start(script, spec.conversation)
         return True
 
-    async def _dead_pane(self) -> Pane:
-        """The pane once tmux knows that its process is gone; a few milliseconds after the kernel does."""
-        for pause in (0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0):
+    async def _start(self, script: Path, conversation: str) -> None:
+        """Let the script run in the dead pane, under the name and the like that the session has now.
+
+        Those are changed under the fleet's lock: between the reading and the writing here nobody changes them.
+        """
+        async with self._passing(FLEET):
             pane = await self._find(self.id)
-            if pane.dead:
-                return pane
+            spec, epoch = replace(pane.spec, conversation=conversation, guessed=False), pane.epoch + 1
+            await panes.respawn(self._kit.place.wire, pane, spec, script)
+            await self._kit.note(self._kit.store.save_session, spec, epoch)
+        for receipt in await self._kit.note(self._kit.outbox.drop_older, self.id, epoch) or ():
+            self._told(receipt)
+
+    async def _until_dead(self) -> None:
+        """Wait until tmux knows that the pane's process is gone; a few milliseconds after the kernel does."""
+        for pause in (0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0):
+            if (await self._find(self.id)).dead:
+                return
             await asyncio.sleep(pause)
         raise CoveyError("the old agent is gone, but tmux does not see it yet", "try again")
 
     async def kill(self, reason: str) -> Ended:
         """End the agent with all that belongs to it, then the tmux session; staged files go when all is gone."""
         pane = await panes.raise_fence(self._kit.place.wire, await self._find(self.id))
-        async with self._passing():
+        async with self._passing(self.id):
             ended = await end_processes(self._kit, pane, self._profile(pane))
             if not ended.survivors:
                 if await self._close(pane, reason):

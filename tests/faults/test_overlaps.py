@@ -151,3 +151,26 @@ def size(desk):
 
 def watched(desk):
     return "0" in desk.tmux("list-clients", "-F", "#{client_control_mode}")
+
+
+@pytest.mark.parametrize("fields", [{"new": "two"}, {"on": True}], ids=["rename", "keep"])
+async def test_what_is_changed_in_the_very_moment_of_a_respawn_is_not_lost(desk, monkeypatch, fields):
+    await desk.standin("one")
+    other = await Desk(desk.world).start()
+    real, changing = session.panes.respawn, []
+
+    async def between(*args):
+        """What somebody asks for between the last reading of the marks and their writing."""
+        changing.append(asyncio.create_task(other("rename" if "new" in fields else "keep", name="one", **fields)))
+        await asyncio.wait(changing, timeout=0.5)  # it is done, or waits for us
+        await real(*args)
+
+    monkeypatch.setattr(session.panes, "respawn", between)
+    try:
+        await desk("respawn", name="one", force=True)
+        changed = await changing[0]
+        found = await desk("get", name=changed["id"])
+        assert (found["name"], found["keep"]) == (("two", False) if "new" in fields else ("one", True))
+        assert (found["epoch"], found["argv"]) == (2, changed["argv"])
+    finally:
+        await other.close()

@@ -1,0 +1,63 @@
+"""What outlived its session: processes that nobody sees any more, staged files, locks.
+
+They are left by helpers that were killed in the middle, and by tmux sessions that were closed outside covey: an agent
+that is deaf to a hang-up runs on without a screen.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from covey.ending import Ended
+from covey.lane import FLEET
+from covey.models import Identity
+from covey.records import GIVEN_UP
+from covey.session import Kit
+
+
+@dataclass(frozen=True, slots=True)
+class Leftovers:
+    """Those of one fleet."""
+
+    kit: Kit
+
+    async def end(self, session: str) -> Ended:
+        """End what outlived its pane, and prove it."""
+        record = await asyncio.to_thread(self.kit.store.session, session)
+        root = Identity.from_json(record.state.get("root")) if record else None
+        if record is None or (root is not None and root.host != self.kit.me.host):
+            return Ended([], [], [])  # another boot: nothing is left of it
+        profile = self.kit.eyes.profile(record.spec.agent)
+        return await self.kit.place.processes.end(
+            root or Identity(0, 0, self.kit.me.host),
+            mark=session,
+            grace=profile.grace,
+            seen=self.kit.kin.seen(session),
+            spare=profile.spare,
+        )
+
+    async def tidy(self, alive: Collection[str]) -> None:
+        """Clear up after sessions that are over; those that tmux has (``alive``) are not, whatever is written."""
+        records = await asyncio.to_thread(self.kit.store.sessions, live=False)
+        ids = {record.spec.id for record in records if not record.ended_at}
+        over = {record.spec.id for record in records} - ids - set(alive)
+        marks = await asyncio.to_thread(lambda: self.kit.place.processes.snapshot().marks)
+        await asyncio.gather(*(self.end(id_) for id_ in over.intersection(marks.values())))
+        acts = {ticket.act for id_ in ids for ticket in await asyncio.to_thread(self.kit.outbox.pending, id_)}
+        await asyncio.to_thread(self._sweep, ids, acts)
+
+    def _sweep(self, ids: set[str], acts: set[str]) -> None:
+        """Remove the files of others than these sessions and prompts.
+
+        A young file may be somebody's who is just about to write down what it is for. A lock may go at any time: who
+        waits for it looks for its name again.
+        """
+        files, lanes = self.kit.place.files, self.kit.lanes
+        for name in files.older_than(GIVEN_UP):
+            if name.partition(".")[0] not in ids | acts:
+                files.remove(name)
+        for lock in lanes.glob("*.lock"):
+            if lock.stem not in ids | {FLEET}:
+                lock.unlink(missing_ok=True)
