@@ -13,20 +13,23 @@ from collections.abc import Callable, Collection, Iterator
 from typing import Any, TypeAlias
 
 from covey import registry
+from covey.ending import Ended
 from covey.errors import NoServer, NotFound, ServerLost, TmuxRefused, TmuxTimeout, Unavailable
 from covey.lane import FLEET
+from covey.leftovers import Leftovers
 from covey.models import Exit, Identity, Pane, Receipt, now, stamp
 from covey.models import Session as View
 from covey.presence import Presence
 from covey.records import GIVEN_UP, Records, completed, differs, seconds_since
-from covey.session import Kit, Session, lane
-from covey.store import Record
+from covey.session import Kit, Session, lane, note_end
+from covey.store import Record, acting
 from covey.tmux import panes
 
 STATUS_TRIES = 8  # readings of a dead pane without a status, each after a nudge of its server
 STATUS_PAUSE = 0.004  # seconds between them: tmux answers a nudge in about 2 ms
 UNREAD = "a marked pane cannot be read: it may be this one's"
 OUTSIDE = "closed outside covey"
+HANG_UP = 0.3  # seconds that an agent gets to heed a hang-up before it is said to run on
 
 Emit = Callable[[str, str, dict[str, Any]], None]
 Start: TypeAlias = tuple[str, int]  # a session and its epoch
@@ -47,6 +50,7 @@ class Fleet:
         self.ending: set[str] = set()  # being killed by this helper: that they exit is no news
         self._finished: set[str] = set()  # ended by this helper: a look that began before may still see them
         self._untold: set[Start] = set()  # of these tmux never said how they ended
+        self._left: dict[str, list[int]] = {}  # what runs on of sessions that were closed outside
         self._coming: list[tuple[str, asyncio.Event]] = []  # names of what is being made
         self.panes: dict[str, Pane] = {}
         self.views: dict[str, View] = {}
@@ -156,6 +160,7 @@ class Fleet:
         Those that the very server that had them, asked twice, has no more were closed outside; one that was never
         seen in tmux is being opened by somebody right now, or was given up.
         """
+        self._left = {}
         if not records.keys() - self.panes.keys():
             return []
         missing = [
@@ -169,11 +174,22 @@ class Fleet:
             here = {pane.spec.id for pane in again}
             for record in closed:
                 if record.spec.id not in here:
-                    await self.finish(record.spec.id, OUTSIDE)
+                    await self._closed(record)
         for record in missing:
             if record.server is None and seconds_since(record.spec.created) > GIVEN_UP:
                 await self.finish(record.spec.id, "it was never started")
-        return [record for record in missing if record.server not in (None, self.presence.server)]
+        return [r for r in missing if r.server not in (None, self.presence.server) or r.spec.id in self._left]
+
+    async def _closed(self, record: Record) -> None:
+        """Its tmux session was closed outside: that is its end, unless something of it runs on."""
+        session, known = record.spec.id, record.state.get("state") == "lost"
+        if left := await Leftovers(self._kit).of(record, patience=0 if known else HANG_UP):
+            self._left[session] = left
+            await self._kit.note(self._records.note_lost, session, "closed", {"pids": left})
+            return
+        with acting({}):
+            await self._kit.note(note_end, self._kit.store, session, OUTSIDE, Ended([], [], []))
+        await self.finish(session, OUTSIDE)
 
     def _show_pane(self, pane: Pane, record: Record | None, queued: int) -> View | None:
         """Say how a session is; answers it where that, or something of it, has to be written down."""
@@ -195,7 +211,8 @@ class Fleet:
         old = self.views.get(record.spec.id)
         before = record.state if record.state.get("state") == "lost" else {}
         since = old.since if old and old.state == "lost" else before.get("since") or now()
-        self._show(registry.lost(record.spec, record.epoch, since, queued=queued))
+        left = self._left.get(record.spec.id, ())
+        self._show(registry.lost(record.spec, record.epoch, since, queued=queued, left=left))
 
     def _show(self, view: View) -> None:
         old = self.views.get(view.id)

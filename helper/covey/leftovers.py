@@ -10,11 +10,13 @@ import asyncio
 from collections.abc import Collection
 from dataclasses import dataclass
 
+from covey.belonging import members
 from covey.ending import Ended
 from covey.lane import FLEET
 from covey.models import Identity
 from covey.records import GIVEN_UP
 from covey.session import Kit
+from covey.store import Record
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,19 +25,36 @@ class Leftovers:
 
     kit: Kit
 
+    async def of(self, record: Record, *, patience: float = 0) -> list[int]:
+        """What of a session runs on without its pane, parents first. What only just lost it gets time to go."""
+        found = await asyncio.to_thread(self._of, record)
+        if found and patience:
+            await asyncio.sleep(patience)
+            found = await asyncio.to_thread(self._of, record)
+        return found
+
+    def _of(self, record: Record) -> list[int]:
+        root, session = self._root(record), record.spec.id
+        if root is None:
+            return []
+        spare = self.kit.eyes.profile(record.spec.agent).spare
+        table, seen = self.kit.place.processes.snapshot(), self.kit.kin.seen(session)
+        return [one.pid for one in members(table, root, mark=session, seen=seen, spare=spare).mine]
+
+    def _root(self, record: Record) -> Identity | None:
+        """The first process there was, which may be nobody; None after another boot, for nothing is left of that."""
+        root = Identity.from_json(record.state.get("root")) or Identity(0, 0, self.kit.me.host)
+        return root if root.host == self.kit.me.host else None
+
     async def end(self, session: str) -> Ended:
         """End what outlived its pane, and prove it."""
         record = await asyncio.to_thread(self.kit.store.session, session)
-        root = Identity.from_json(record.state.get("root")) if record else None
-        if record is None or (root is not None and root.host != self.kit.me.host):
-            return Ended([], [], [])  # another boot: nothing is left of it
-        profile = self.kit.eyes.profile(record.spec.agent)
+        root = self._root(record) if record else None
+        if record is None or root is None:
+            return Ended([], [], [])
+        profile, seen = self.kit.eyes.profile(record.spec.agent), self.kit.kin.seen(session)
         return await self.kit.place.processes.end(
-            root or Identity(0, 0, self.kit.me.host),
-            mark=session,
-            grace=profile.grace,
-            seen=self.kit.kin.seen(session),
-            spare=profile.spare,
+            root, mark=session, grace=profile.grace, seen=seen, spare=profile.spare
         )
 
     async def tidy(self, alive: Collection[str]) -> None:

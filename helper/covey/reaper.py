@@ -1,6 +1,7 @@
 """Which sessions may be ended, and why. Pure: it decides, the fleet acts.
 
-What nobody is sure of is never ended: a session that is ``lost`` has nothing to end, of one that is ``stale`` tmux
+What nobody is sure of is never ended: a session that is ``lost`` has nothing to end, unless it runs on without its
+tmux session, of one that is ``stale`` tmux
 did not answer, and of one that is ``guessed`` nobody knows what it is for. (``unknown`` alone only says that no rule
 reads the program's screen.)
 """
@@ -10,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from covey.registry import STALE
+from covey.registry import LEFT, STALE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
@@ -82,6 +83,7 @@ def _leaving(one: Session, spared: Collection[str]) -> Decision:
     """The rule for a session whose editor leaves; the first line that fits decides."""
     rules: tuple[tuple[bool, Act, str], ...] = (
         (one.keep, "keep", "kept by a person"),
+        (_left(one), "end", _words(one)),
         (one.state == "lost", "release", "lost: there is nothing to end"),
         (STALE in one.flags, "release", "tmux does not answer, so it may be at work"),
         (one.guessed, "release", "what it is had to be guessed"),
@@ -101,9 +103,20 @@ def _unsure(one: Session) -> bool:
 
 def _over(one: Session) -> str:
     """Why a session is over; empty if it is not."""
+    if _left(one):
+        return _words(one)
     if one.state == "exited":
         return _exited(one.exit)
     return "settled: its work is done" if one.settled and not _unsure(one) and one.state not in BUSY else ""
+
+
+def _left(one: Session) -> bool:
+    """Whether all that is left of it are processes that nobody sees."""
+    return one.evidence.get("rule") == LEFT
+
+
+def _words(one: Session) -> str:
+    return str(one.evidence.get("excerpt", ""))
 
 
 def _exited(how: Exit | None) -> str:

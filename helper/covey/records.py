@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any, TypeAlias
 
-from covey.models import Identity, Pane, Session, Spec, now
+from covey.models import Identity, Json, Pane, Session, Spec, now
 from covey.session import Kit
 from covey.store import Record
 
@@ -63,8 +63,8 @@ class Records:
         rows = shot.text.rstrip().split("\n")[-LAST_WORDS:] if shot else []
         return {**pane.exit.to_json(), "epoch": pane.epoch, "screen": rows}
 
-    def note_lost(self, session: str) -> None:
-        """Its server went away; the first who sees that says so."""
+    def note_lost(self, session: str, kind: str = "lost", facts: Json | None = None) -> None:
+        """Its server went away, or (``closed``) its tmux session alone; the first who sees that says so."""
         store = self.kit.store
         with store.transaction():
             record = store.session(session)
@@ -72,7 +72,7 @@ class Records:
                 return
             state = {**record.state, "state": "lost", "since": now()}
             store.note_session(session, state=state, server=record.server, pane=record.pane)
-            store.log(session, "lost", {"epoch": record.epoch})
+            store.log(session, kind, {"epoch": record.epoch, **(facts or {})})
 
 
 def completed(pane: Pane, record: Record | None) -> Pane:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import base64
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
@@ -27,6 +27,7 @@ FORMAT = " ".join(f"#{{{name}}}" for name in FIELDS)
 _PANE = re.compile(r"%\d+\Z")
 _ID = re.compile(r"[a-z2-7]{8}\Z")
 STALE = "stale"  # the flag of a session that tmux was asked about and did not answer
+LEFT = "closed-outside"  # the rule by which a session is lost that runs on without its tmux session
 GUESSED = "guessed"  # the flag of a session of which something could not be read
 
 
@@ -118,9 +119,14 @@ def view(pane: Pane, verdict: Verdict, since: str, *, queued: int, last_line: st
     )
 
 
-def lost(spec: Spec, epoch: int, since: str, *, queued: int) -> Session:
-    """A session whose tmux server went away, as the store remembers it."""
-    return _shell(spec, epoch, Verdict("lost", "server-gone", "the tmux server went away"), since, queued)
+def lost(spec: Spec, epoch: int, since: str, *, queued: int, left: Sequence[int] = ()) -> Session:
+    """A session that tmux has no more, as the store remembers it: its server went away.
+
+    ``left``: what runs on of one whose tmux session alone was closed.
+    """
+    why = f"its tmux session was closed outside covey; still running: {', '.join(map(str, left))}"
+    verdict = Verdict("lost", LEFT, why) if left else Verdict("lost", "server-gone", "the tmux server went away")
+    return replace(_shell(spec, epoch, verdict, since, queued), pid=left[0] if left else None)
 
 
 def doubted(session: Session, rule: str, why: str, since: str) -> Session:

@@ -10,6 +10,7 @@ from typing import Any
 
 from covey.cells import width
 from covey.models import Json
+from covey.registry import LEFT
 
 AT_LAST = datetime.max.replace(tzinfo=UTC)
 GUESSED = "what covey knows of it could not all be read: nothing is done to it by itself; respawn it, or kill it"
@@ -85,8 +86,9 @@ def _sessions(sessions: list[Json], began: datetime) -> str:
         [s["name"], s["agent"], state(s), _since(s, began), str(s["queued"]), " ".join(marks(s)), s["cwd"]]
         for s in sessions
     )
-    guessed = [f"{s['name']}: {GUESSED}" for s in sessions if s["guessed"]]
-    return "\n".join([*failed, *([table([head, *rows])] if sessions else []), *guessed])
+    notes = [f"{s['name']}: {GUESSED}" for s in sessions if s["guessed"]]
+    notes += [f"{s['name']}: {s['evidence']['excerpt']}" for s in sessions if s["evidence"].get("rule") == LEFT]
+    return "\n".join([*failed, *([table([head, *rows])] if sessions else []), *notes])
 
 
 def _restored(sessions: list[Json], began: datetime) -> str:

@@ -31,7 +31,7 @@ TITLES = {  # what a verb is called when it is over, for verbs that change a ses
 }
 OPENS = frozenset({"open", "ensure", "run"})  # they look for themselves, and mostly there is nothing yet
 CHANGES = ("name", "keep", "settled", "owner", "epoch")  # what such a verb may leave different
-SEEN = frozenset({"exited", "lost"})  # what nobody does: who wrote it down only saw it
+SEEN = frozenset({"exited", "lost", "closed"})  # what nobody does: who wrote it down only saw it
 UNREAD = "(what was sent cannot be read any more)"
 FIRST_WORDS = 60  # characters of a prompt that stand in its row
 
@@ -152,6 +152,7 @@ WORDS: dict[str, Callable[[Json], str]] = {
     "restored": _started,
     "reset": _started,
     "exited": _exited,
+    "closed": lambda data: f"outside covey; still running: {', '.join(map(str, data['pids']))}",
     "lost": lambda _data: "with its tmux server",
     "reaped": _reason,
     "answered": lambda data: f"{data['question']!r} with {data['chosen']!r}",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
 import signal
 import sys
 
@@ -210,15 +211,62 @@ async def test_S02_what_outlived_its_tmux_server_ends_with_its_session_or_before
     await desk("kill", name="one")
 
 
-async def test_R09_what_outlived_a_tmux_session_closed_outside_is_ended_at_the_next_leave(desk, brood):
+@pytest.mark.parametrize("then", ["reap", "kill"])
+async def test_R09_what_runs_on_without_its_tmux_session_is_shown_and_offered(desk, brood, then):
     stranger, _ = await tree(desk, brood, "lives", "kids = [daemon()]")
     session, kids = await tree(desk, brood, "one", DEAF)
+    family = {session["pid"], *kids}
     desk.tmux("kill-session", "-t", f"=covey-{session['id']}")
-    await desk.until(lambda: [e for e in desk.events if e["event"] == "Gone"])
-    assert {session["pid"], *kids} <= pids(brood.living())
-    await desk.front.helper.keeper.tidy()
-    assert not {session["pid"], *kids} & pids(brood.living())
+    left = await desk.state("one", "lost")
+    shown = f"closed outside covey; still running: {session['pid']}"
+    assert (left["pid"], shown in left["evidence"]["excerpt"]) == (session["pid"], True)
+    assert set(numbers(left["evidence"]["excerpt"])) == family
+    (offered,) = (await desk("reap"))["decisions"]
+    assert (offered["id"], offered["act"], offered["reason"]) == (session["id"], "end", left["evidence"]["excerpt"])
+    assert family <= pids(brood.living())
+    await (desk("reap", yes=True) if then == "reap" else desk("kill", name="one"))
+    assert not family & pids(brood.living())
     assert stranger["pid"] in pids(brood.living())
+    assert [each["name"] for each in await desk("list")] == ["lives"]
+    logged = {each["kind"]: each["words"] for each in await desk("log", name="one")}
+    assert logged["closed"].startswith("outside covey; still running: ")
+    assert set(numbers(logged["closed"])) == family
+    assert "by shell" in logged["ended"]
+
+
+def numbers(text):
+    return map(int, re.findall(r"\d+", text))
+
+
+async def test_R09_an_editor_that_leaves_takes_what_runs_on_of_its_own(world, brood):
+    editor = await Desk(world, os.getpid()).start()
+    theirs, kids = await tree(editor, brood, "one", DEAF)
+    editor.tmux("kill-session", "-t", f"=covey-{theirs['id']}")
+    await editor.state("one", "lost")
+    await editor.front.bye({})
+    assert not {theirs["pid"], *kids} & pids(brood.living())
+    await editor.close()
+
+
+async def test_R09_what_runs_on_is_seen_by_the_next_helper_and_over_once_it_has_ended(desk, brood):
+    session, kids = await tree(desk, brood, "one", DEAF)
+    await desk.close()
+    desk.tmux("kill-session", "-t", f"=covey-{session['id']}")
+    other = await Desk(desk.world).start()
+    assert [each["state"] for each in await other("list")] == ["lost"]
+    for pid in (session["pid"], *kids):
+        os.kill(pid, signal.SIGKILL)
+    await other.until(lambda: [each for each in other.events if each["event"] == "Gone"])
+    assert (await other("log", name="one"))[-1]["words"] == "closed outside covey; 0 processes"
+    await other.close()
+
+
+async def test_R09_one_that_ends_with_its_tmux_session_is_over_at_once_and_the_log_says_why(desk):
+    await desk.standin("one")
+    desk.tmux("kill-session", "-t", f"=covey-{(await desk('get', name='one'))['id']}")
+    await desk.until(lambda: [each for each in desk.events if each["event"] == "Gone"])
+    assert [each for each in desk.events if each["event"] == "Lost"] == []
+    assert (await desk("log", name="one"))[-1]["words"] == "closed outside covey; 0 processes"
 
 
 async def test_staged_files_that_nobody_knows_are_removed_and_young_ones_are_not(desk):
@@ -230,7 +278,7 @@ async def test_staged_files_that_nobody_knows_are_removed_and_young_ones_are_not
         os.utime(files.directory / name, (1, 1))
     locks = desk.front.helper.kit.lanes
     (locks / "abcdefg2.lock").touch()
-    await desk.front.helper.keeper.tidy()
+    await desk.front.helper.keeper.leftovers.tidy(desk.front.helper.fleet.panes)
     assert "abcdefg2.lock" not in {path.name for path in locks.iterdir()}
     assert set(files.of("")) == {"abcdefg3.half.A", f"{session['id']}.half.A"}
 
