@@ -15,22 +15,28 @@ import os
 import re
 import secrets
 import shlex
+import shutil
 from collections.abc import Mapping, Sequence
 
 from covey.errors import Refused, Usage
 
 MAX_VALUE = 1 << 17  # bytes: Linux refuses longer strings in exec (MAX_ARG_STRLEN)
 
-SCRUB = frozenset(
+SHELLS_OWN = frozenset(  # what /bin/sh, be it dash or bash, keeps for itself: it changes them, or stops at them
+    "BASHOPTS BASHPID BASH_ALIASES BASH_ARGC BASH_ARGV BASH_CMDS BASH_COMMAND BASH_LINENO BASH_SOURCE BASH_SUBSHELL "
+    "BASH_VERSINFO DIRSTACK EPOCHREALTIME EPOCHSECONDS EUID FUNCNAME GROUPS HISTCMD LINENO OLDPWD OPTIND PIPESTATUS "
+    "PPID PWD RANDOM SECONDS SHELLOPTS SHLVL SRANDOM UID _".split()
+)
+SCRUB = SHELLS_OWN | frozenset(
     "NVIM NVIM_LISTEN_ADDRESS NVIM_LOG_FILE NVIM_RPLUGIN_MANIFEST VIM VIMRUNTIME MYVIMRC MYGVIMRC "  # our editor
     "TMUX TMUX_PANE TMUX_TMPDIR STY ZELLIJ WINDOWID "  # the terminal we run in
     "TERM TERM_PROGRAM TERM_PROGRAM_VERSION TERMCAP COLORTERM COLUMNS LINES NO_COLOR "
     "VIRTUAL_ENV VIRTUAL_ENV_PROMPT PYTHONPATH PYTHONHOME PYTHONSTARTUP PYTHONSAFEPATH PYTHONWARNINGS "  # our Python
     "CLAUDECODE CLAUDE_CODE_ENTRYPOINT CLAUDE_CODE_SSE_PORT CLAUDE_CODE_SESSION_ID CLAUDE_PID "  # another agent's
     "CLAUDE_CODE_MESSAGING_TOKEN CLAUDE_CODE_EFFORT_LEVEL CODEX_SANDBOX CODEX_SANDBOX_NETWORK_DISABLED GEMINI_CLI "
-    "OPENCODE QWEN_CODE AI_AGENT "
-    "SHLVL PWD OLDPWD _".split()
+    "OPENCODE QWEN_CODE AI_AGENT".split()
 )
+COVEYS_OWN = frozenset({"COVEY_ID", "COVEY_NAME"})
 SCRUB_PREFIXES = ("COVEY_", "NVIM_SOCK", "BASH_FUNC_")
 BASE = frozenset("HOME LANG LC_ALL LC_CTYPE LOGNAME PATH SHELL TZ USER".split())  # all that the tmux server gets
 
@@ -52,10 +58,18 @@ def inherited(caller: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-def check(name: str, value: str) -> None:
-    """Refuse, by name, what could not arrive byte for byte."""
+def check_name(name: str) -> None:
+    """Refuse a variable that is not the caller's to set, or to take away."""
     if not _NAME.match(name):
         raise Usage(f"{name!r} cannot be the name of an environment variable", "use letters, digits and _")
+    if name in SHELLS_OWN | COVEYS_OWN:
+        whose = "covey" if name in COVEYS_OWN else "the shell that starts the agent"
+        raise Refused(f"{name} is kept by {whose} for itself", "choose another name")
+
+
+def check(name: str, value: str) -> None:
+    """Refuse, by name, what could not arrive byte for byte."""
+    check_name(name)
     if "\0" in value or len(value.encode("utf-8", "surrogateescape")) + len(name) + 2 > MAX_VALUE:
         raise Refused(f"the value of {name} cannot cross: it holds a NUL byte or is over 128 KiB", "give file:PATH")
 
@@ -83,12 +97,13 @@ def launcher(
     ``/bin/sh SCRIPT`` is all that any process list ever shows of it.
     """
     exports = [f"export {name}={shlex.quote(value)}" for name, value in env.items()]
-    gone = sorted({"TMUX", "TMUX_PANE", *unset, *(BASE - env.keys())})
+    gone = sorted({"TMUX", "TMUX_PANE", *filter(_NAME.match, unset), *(BASE - env.keys())} - SHELLS_OWN)
+    gently = [shutil.which("nice") or "nice", "-n", nice] if nice else []
     lines = [
         'rm -f -- "$0"',
         f"unset {' '.join(gone)}",
         *exports,
         f"cd -- {shlex.quote(cwd)} || exit 126",
-        f"exec {shlex.join([*(['nice', '-n', nice] if nice else []), *argv])}",
+        f"exec {shlex.join([*gently, *argv])}",
     ]
     return ("\n".join(lines) + "\n").encode("utf-8", "surrogateescape")

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from covey import naming, reference
+from covey import env, naming, reference
 from covey.ending import Ended
 from covey.errors import CoveyError, NoServer, NotFound, Refused, ServerLost
 from covey.fleet import Fleet
@@ -59,6 +59,8 @@ class Keeper:
     async def _ensure(self, request: Request) -> tuple[View, bool]:
         if there := await self._there(request.name):
             return there, False
+        for name in request.unset:
+            env.check_name(name)
         given = await reference.read(request.env, request.caller)
         async with self._fleet.lock:
             if there := await self._there(request.name):

@@ -64,7 +64,7 @@ def environment(spec: Spec, profile: Profile, caller: Mapping[str, str], given: 
     values |= {name: value.replace("{helper}", HELPER) for name, value in profile.env_set.items()}
     for name in (*profile.env_unset, *spec.unset):
         values.pop(name, None)
-    return {**values, **given, "COVEY_ID": spec.id, "COVEY_NAME": spec.name, "COLORTERM": "truecolor"}
+    return {**values, "COLORTERM": "truecolor", **given, "COVEY_ID": spec.id, "COVEY_NAME": spec.name}
 
 
 async def values(kit: Kit, spec: Spec, caller: Mapping[str, str]) -> dict[str, str]:

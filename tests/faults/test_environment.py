@@ -6,14 +6,18 @@ import asyncio
 import json
 import logging
 import os
+import shutil
+import subprocess
 import sys
 import uuid
 from pathlib import Path
 
 import pytest
 
-from covey import env
+from covey import agents, env
 from covey.errors import CoveyError, Refused, Usage
+from covey.models import Spec, stamp
+from covey.session import environment as finds
 from desk import Desk
 
 SECRET = f"sk-fake-{uuid.uuid4().hex}"
@@ -122,6 +126,52 @@ async def test_E06_start_scripts_are_private_and_gone(desk):
     await environment(desk, "one")
     left = [path.name for path in paths_of(desk) if "spool" in path.parts]
     assert left == []
+
+
+ODD = "OPTIND OPTARG OPTERR PATH IFS PS1 PS2 PS4 ENV BASH_ENV LD_LIBRARY_PATH PWD OLDPWD SHLVL PPID UID EUID LINENO _"
+ODD += " RANDOM SECONDS HISTCMD FUNCNAME GROUPS DIRSTACK SHELLOPTS BASHOPTS BASH_VERSINFO POSIXLY_CORRECT CDPATH TERM"
+ODD += " COVEY_ID COVEY_NAME COVEY_MORE COLORTERM TMUX NVIM HOME TMOUT BASH_COMPAT GLOBIGNORE EXECIGNORE COLUMNS"
+
+
+@pytest.fixture(scope="module", params=["dash", "bash"])
+def shell(request, tmp_path_factory):
+    """A /bin/sh of that kind."""
+    found = shutil.which(request.param)
+    if found is None:
+        pytest.skip(f"there is no {request.param} here")
+    (link := tmp_path_factory.mktemp("sh") / "sh").symlink_to(found)
+    return link
+
+
+def arrived(world, shell, name, value):
+    """What a program that this shell starts finds under a name that was given so; None where it did not start."""
+    spec = Spec("abcdefg2", "one", "custom", (), str(world.tmp), stamp(0))
+    caller = {"PATH": os.environ["PATH"], "UID": "7", "OPTIND": "many", "SHELLOPTS": "xtrace"}
+    given = finds(spec, agents.load().get("custom"), caller, {name: value})
+    argv = [sys.executable, "-S", "-E", "-c", DUMP, str(world.tmp / "found")]
+    (world.tmp / "script").write_bytes(env.launcher(argv, str(world.tmp), given, nice="1"))
+    (world.tmp / "found").unlink(missing_ok=True)
+    done = subprocess.run(
+        [shell, world.tmp / "script"], env=env.base(os.environ), stdin=subprocess.DEVNULL, check=False
+    )
+    return None if done.returncode else json.loads((world.tmp / "found").read_text())[name]
+
+
+def test_E04_a_variable_arrives_exactly_as_given_or_is_refused_by_name(world, shell):
+    for name in ODD.split():
+        if name in env.SHELLS_OWN | env.COVEYS_OWN:
+            with pytest.raises(Refused, match=f"{name} is kept by "):
+                env.check(name, "")
+            continue
+        for value in ("", "x y", "5"):
+            assert (name, arrived(world, shell, name, value)) == (name, value)
+
+
+@pytest.mark.parametrize("name", ["UID", "A;touch x", "COVEY_ID", ""])
+async def test_E04_what_cannot_be_taken_away_is_refused_by_name(desk, name):
+    with pytest.raises((Usage, Refused)):
+        await desk("open", name="one", agent="shell", unset=[name])
+    assert await desk("list") == []
 
 
 @pytest.mark.parametrize(("name", "value"), [("A-B", "x"), ("1A", "x"), ("", "x"), ("A", "x\0y")])
