@@ -111,8 +111,8 @@ class Helper:
         self._out({"event": event, "session": session, "data": data, "seq": self._seq})
         if event != "Frame":
             self.previews.ring(session)
-        if event == "Exited":
-            self.revival.exited(self.fleet.views[session])
+        if event in ("Opened", "Exited") and data["state"] == "exited":
+            self.revival.exited(self.fleet.views[session], news=event == "Exited")
         if event in ("Opened", "State", "Exited", "Changed"):
             self.settling.seen(self.fleet.views[session])
 

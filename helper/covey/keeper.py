@@ -146,9 +146,7 @@ class Keeper:
         if other:
             raise Refused(f"there is a session {name!r} already", "choose another name")
 
-    async def respawn(
-        self, name: str, caller: Mapping[str, str], *, fresh: bool, force: bool, from_epoch: int | None = None
-    ) -> View:
+    async def respawn(self, name: str, caller: Mapping[str, str], *, fresh: bool, force: bool) -> View:
         """Start the agent again in the same pane, under the same id and name. A living one only by force."""
         view = self._fleet.find(name)
         if view.state == "lost":
@@ -156,11 +154,21 @@ class Keeper:
         pane = await self._fleet.pane(view.id)
         if not pane.dead and not force:
             raise Refused(f"{view.name} is still running", "use respawn! (--force) to end it and start it again")
-        with self._fleet.ends(view.id):
-            session = self._fleet.session(view.id)
-            await session.respawn(caller, fresh=fresh, from_epoch=from_epoch or pane.epoch)
-        await self._fleet.refresh()
+        await self._again(view.id, caller, fresh=fresh, epoch=pane.epoch)
         return self._fleet.views[view.id]
+
+    async def revive(self, session: str, epoch: int, caller: Mapping[str, str]) -> bool:
+        """Start an agent again that ended by itself; False where somebody did so meanwhile."""
+        pane = await self._fleet.pane(session)
+        if not pane.dead or pane.epoch != epoch:
+            return False
+        return await self._again(session, caller, fresh=False, epoch=epoch)
+
+    async def _again(self, session: str, caller: Mapping[str, str], *, fresh: bool, epoch: int) -> bool:
+        with self._fleet.ends(session):
+            done = await self._fleet.session(session).respawn(caller, fresh=fresh, from_epoch=epoch)
+        await self._fleet.refresh()
+        return done
 
     async def restore(self, view: View, caller: Mapping[str, str], *, fresh: bool) -> View:
         """A session that its server took along, made again under its id and name, its conversation resumed.

@@ -1,15 +1,16 @@
-"""When a dead agent is started again. Pure: exits in, a wait or a stop out."""
+"""When a dead agent is started again. Pure: what was logged and seen in, a wait or a stop out."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 from itertools import pairwise
 from typing import TYPE_CHECKING, TypeAlias
 
-from covey.models import Exit
+from covey.models import Exit, Json
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from covey.models import Restart
 
@@ -18,6 +19,8 @@ LAST_DELAY = 30.0  # s
 LONG_LIFE = 60.0  # s after which the next delay is the first again
 BREAKER_EXITS = 5  # exits other than clean ones
 BREAKER_SPAN = 10.0  # s
+
+BY_HAND = frozenset({"respawned", "reset", "restored"})  # how a person's start of an agent is called in the log
 
 Lived: TypeAlias = tuple[float, Exit]
 
@@ -36,8 +39,29 @@ class Stop:
     reason: str
 
 
+def lives(history: Iterable[Json], seen: Mapping[int, Lived], epoch: int) -> list[Lived]:
+    """How a session's starts ended since a person last started it, oldest first, up to that of ``epoch``.
+
+    ``history`` is its log; ``seen`` is what a helper saw by itself, which need not be in it.
+    """
+    found: dict[int, Lived] = {}
+    first = 0
+    for entry in history:
+        try:
+            facts = entry["data"]
+            if entry["kind"] in BY_HAND:
+                first = max(first, int(facts["epoch"][1]))
+            elif entry["kind"] == "exited":
+                ended = datetime.fromisoformat(entry["at"]).timestamp()
+                found[int(facts["epoch"])] = (ended, Exit(facts["code"], facts["signal"]))
+        except (KeyError, TypeError, ValueError, IndexError):
+            continue  # of other facts, or damaged
+    found |= seen
+    return [found[each] for each in sorted(found) if first <= each <= epoch]
+
+
 def plan(policy: Restart, exits: Sequence[Lived], stopped_by_person: bool) -> Wait | Stop:  # noqa: FBT001  a fact
-    """What to do after the last of ``exits`` (monotonic seconds, how; oldest first; of this session, all of them).
+    """What to do after the last of ``exits`` (seconds, how; oldest first; of this session, all of them).
 
     A tripped breaker stays tripped while the exits that tripped it are in the list: begin a new list when a person
     starts the agent. An exit nobody can explain counts against the breaker, and is no failure to restart for.

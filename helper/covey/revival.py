@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import time
 from dataclasses import dataclass, field
+from datetime import datetime
 
 from covey import restart
-from covey.errors import CoveyError
+from covey.errors import CoveyError, NotFound
 from covey.fleet import Emit, Fleet
 from covey.keeper import Keeper
-from covey.models import Exit, Session
+from covey.models import Restart, Session
+from covey.restart import FIRST_DELAY, Lived, Stop
 from covey.store import Store
+
+FINISH = 5.0  # seconds that a start which is under way gets when its helper leaves
 
 
 @dataclass(slots=True)
@@ -23,38 +28,67 @@ class Revival:
     keeper: Keeper
     emit: Emit
     store: Store
-    _exits: dict[str, list[tuple[float, Exit]]] = field(default_factory=dict)
-    _tasks: dict[str, asyncio.Task[None]] = field(default_factory=dict)
+    _exits: dict[str, dict[int, Lived]] = field(default_factory=dict)  # by session and epoch
+    _news: set[tuple[str, int]] = field(default_factory=set)  # of these, that they stay ended is told
+    _tasks: set[asyncio.Task[None]] = field(default_factory=set)
+    _leaving: asyncio.Event = field(default_factory=asyncio.Event)
 
-    def exited(self, view: Session) -> None:
-        """An agent ended: start it again, if its session is to be."""
+    def exited(self, view: Session, *, news: bool) -> None:
+        """An agent ended: start it again, if its session is to be. Where that is no ``news`` it ended long ago."""
+        if news:
+            self._news.add((view.id, view.epoch))
         pane = self.fleet.panes.get(view.id)
-        if pane is None or pane.spec.restart == "never" or view.guessed or view.exit is None:
+        known = self._exits.setdefault(view.id, {})
+        if pane is None or pane.spec.restart == "never" or view.guessed or view.exit is None or view.epoch in known:
             return
-        exits = self._exits.setdefault(view.id, [])
-        exits.append((time.monotonic(), view.exit))
-        plan = restart.plan(pane.spec.restart, exits, stopped_by_person=False)
-        if isinstance(plan, restart.Stop):
-            self.emit("Notice", view.id, {"level": "warn", "message": f"{view.name} stays ended: {plan.reason}"})
-        else:
-            self._tasks[view.id] = asyncio.create_task(self._later(view, plan.delay))
+        ended = time.time() if news else datetime.fromisoformat(view.since).timestamp()
+        known[view.epoch] = (ended, view.exit)
+        task = asyncio.create_task(self._revive(view, pane.spec.restart))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
 
-    async def _later(self, view: Session, delay: float) -> None:
-        await asyncio.sleep(delay)
+    async def _revive(self, view: Session, policy: Restart) -> None:
+        """See it through. Decided is after the shortest delay: by then whoever started it has written that down."""
         try:
-            new = await self.keeper.respawn(view.id, os.environ, fresh=False, force=False, from_epoch=view.epoch)
-            await asyncio.to_thread(self.store.log, view.id, "restarted", {"epoch": [view.epoch, new.epoch], "by": {}})
+            if await self._left_within(FIRST_DELAY):
+                return
+            history = await asyncio.to_thread(self.store.history, view.id)
+            exits = restart.lives(history, self._exits.get(view.id, {}), view.epoch)
+            plan = restart.plan(policy, exits, stopped_by_person=False)
+            if isinstance(plan, Stop):
+                if (view.id, view.epoch) in self._news:
+                    self._say(view, "warn", f"stays ended: {plan.reason}")
+            elif not await self._left_within(min(plan.delay, exits[-1][0] + plan.delay - time.time())):
+                await self._start(view)
+        except NotFound:
+            pass  # somebody ended the session meanwhile
         except CoveyError as error:
-            message = f"{view.name} could not be started again: {error.message}"
-            self.emit("Notice", view.id, {"level": "error", "message": message})
+            self._say(view, "error", f"could not be started again: {error.message}")
+
+    async def _left_within(self, seconds: float) -> bool:
+        """Wait so long; True where this helper leaves first."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(max(seconds, 0)):
+                await self._leaving.wait()
+        return self._leaving.is_set()
+
+    async def _start(self, view: Session) -> None:
+        if await self.keeper.revive(view.id, view.epoch, os.environ):
+            facts = {"epoch": [view.epoch, view.epoch + 1], "by": {}}
+            await asyncio.to_thread(self.store.attempt, self.store.log, view.id, "restarted", facts)
+
+    def _say(self, view: Session, level: str, what: str) -> None:
+        self.emit("Notice", view.id, {"level": level, "message": f"{view.name} {what}"})
 
     def started(self, session: str) -> None:
         """A person started it: what went before does not count any more."""
         self._exits.pop(session, None)
 
     async def close(self) -> None:
-        """Start nothing more."""
-        for task in self._tasks.values():
-            task.cancel()
+        """Start nothing more; a start that is under way is finished."""
+        self._leaving.set()
         if self._tasks:
-            await asyncio.wait(self._tasks.values())
+            _, late = await asyncio.wait(self._tasks, timeout=FINISH)
+            for task in late:
+                task.cancel()
+            await asyncio.gather(*late, return_exceptions=True)

@@ -192,14 +192,14 @@ class Session:
                 await stack.enter_async_context(lane(self._kit, which, timeout=PASS))
             yield
 
-    async def respawn(self, caller: Mapping[str, str], *, fresh: bool, from_epoch: int | None) -> bool:
+    async def respawn(self, caller: Mapping[str, str], *, fresh: bool, from_epoch: int) -> bool:
         """Start the agent again in its pane. False when somebody did so meanwhile (the epoch moved on)."""
         pane = await self._find(self.id)
         given = await values(self._kit, pane.spec, caller)
         pane = await panes.raise_fence(self._kit.place.wire, await self._find(self.id))
         async with self._passing(self.id), audience.hushed(self._kit.place.wire, pane):
             pane = await self._find(self.id)
-            if from_epoch is not None and pane.epoch != from_epoch:
+            if pane.epoch != from_epoch:
                 return False
             spec, profile = pane.spec, self._profile(pane)
             resume = not fresh and await resumable(self._kit, spec, profile, caller)

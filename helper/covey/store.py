@@ -54,11 +54,12 @@ class Store(Database):
     # Sessions
 
     def save_session(self, spec: Spec, epoch: int) -> None:
-        """Write down a session that lives. What an older epoch has to say changes nothing."""
+        """Write down a session that lives. An older epoch has nothing to say; of a new one nothing was seen yet."""
         with self.transaction() as db:
             db.execute(
                 "INSERT INTO sessions (id, spec, epoch) VALUES (?, ?, ?) ON CONFLICT (id) DO UPDATE SET"
-                " spec = excluded.spec, epoch = excluded.epoch, ended_at = NULL, ended_reason = NULL"
+                " spec = excluded.spec, epoch = excluded.epoch, ended_at = NULL, ended_reason = NULL,"
+                " state = CASE WHEN excluded.epoch = epoch THEN state ELSE '{}' END"
                 " WHERE excluded.epoch >= epoch OR typeof(epoch) <> 'integer'",
                 (spec.id, json.dumps(spec.to_json()), epoch),
             )

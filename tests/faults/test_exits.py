@@ -287,3 +287,67 @@ async def test_the_slower_of_two_who_kill_succeeds_too(desk, other, monkeypatch,
     assert (await other.front.helper.keeper.kill(session["id"])).survivors == []
     kinds = [each["kind"] for each in await desk("log", name=session["id"])]
     assert (kinds.count("ended"), gone(desk), gone(other)) == (1, ["killed"], ["killed"])
+
+
+@pytest.fixture
+async def unseen(desk):
+    """A session of that name and policy whose agent ended while nobody ran; another helper may have written it down."""
+
+    async def unseen(name, argv, restart, *, noted):
+        await desk("open", name=name, cmd=argv, restart=restart)
+        await desk.close()
+        await desk.until(lambda: desk.tmux("list-panes", "-a", "-f", "#{pane_dead}", "-F", "#{pane_id}"))
+        if noted:
+            looks_in = await Desk(desk.world).start()
+            assert (await looks_in("get", name=name))["state"] == "exited"
+            await looks_in.close()
+
+    return unseen
+
+
+@pytest.mark.parametrize("noted", [False, True], ids=["unseen", "noted"])
+@pytest.mark.parametrize("restart", ["always", "on_failure"])
+async def test_R08_what_ended_before_a_helper_came_is_started_again_by_the_rule(world, unseen, restart, noted):
+    flag = world.tmp / "again"
+    await unseen("one", ["sh", "-c", f"test -e {flag} && exec sleep 1000; sleep 0.2; exit 3"], restart, noted=noted)
+    flag.touch()
+    late = await Desk(world).start()
+    again = await late.until(lambda: _at(late, "one", 2), 30, "it was started again")
+    assert again["pid"]
+    await late.until(lambda: _logged(late, "one", "restarted"))
+    await late.close()
+
+
+async def _at(desk, name, epoch):
+    found = await desk("get", name=name)
+    return found if found["epoch"] == epoch and found["state"] != "exited" else None
+
+
+async def _logged(desk, name, kind):
+    return [each for each in await desk("log", name=name) if each["kind"] == kind]
+
+
+async def test_R08_a_crash_loop_stays_ended_whoever_looks(world, desk):
+    await desk("open", name="one", cmd=["false"], restart="always")
+    await desk.until(
+        lambda: [e for e in desk.events if e["event"] == "Notice" and "crash loop" in e["data"]["message"]], 30
+    )
+    await desk.close()
+    late = await Desk(world).start()
+    await asyncio.gather(*late.front.helper.revival._tasks)
+    assert [each for each in late.events if each["event"] == "Notice"] == []
+    assert (await late("get", name="one"))["epoch"] == 5
+    await late.close()
+
+
+async def test_R08_a_start_by_hand_counts_anew_for_every_helper(world, desk):
+    await desk("open", name="one", cmd=["false"], restart="always")
+    await desk.until(lambda: [e for e in desk.events if e["event"] == "Notice"], 30)
+    other = await Desk(world).start()
+    await other("respawn", name="one")
+    await desk.until(lambda: _at_least(desk, "one", 8), 30, "it is started again by itself")
+    await other.close()
+
+
+async def _at_least(desk, name, epoch):
+    return (await desk("get", name=name))["epoch"] >= epoch

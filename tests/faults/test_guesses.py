@@ -94,7 +94,7 @@ async def test_what_is_guessed_is_not_started_again_by_itself_and_a_respawn_ends
     await desk.state("one", "idle")
     os.kill(session["pid"], signal.SIGKILL)
     await desk.state("one", "exited")
-    assert desk.front.helper.revival._tasks == {}
+    assert desk.front.helper.revival._tasks == set()
     again = await desk("respawn", name="one")
     assert (again["guessed"], again["epoch"]) == (False, 2)
     os.kill((await desk.state("one", "idle"))["pid"], signal.SIGKILL)

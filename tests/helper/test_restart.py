@@ -7,12 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from covey.models import Exit
-from covey.restart import BREAKER_EXITS, BREAKER_SPAN, FIRST_DELAY, LAST_DELAY, Stop, Wait, plan
+from covey.restart import BREAKER_EXITS, BREAKER_SPAN, FIRST_DELAY, LAST_DELAY, Stop, Wait, lives, plan
 
 CLEAN, FAILED, KILLED, UNKNOWN = Exit(code=0), Exit(code=1), Exit(signal=9), Exit()
 
 hows = st.sampled_from([CLEAN, FAILED, KILLED, UNKNOWN, Exit(code=255)])
-lives = st.lists(st.tuples(st.floats(0.001, 200), hows), min_size=1, max_size=40)
+spans = st.lists(st.tuples(st.floats(0.001, 200), hows), min_size=1, max_size=40)
 policies = st.sampled_from(["never", "on_failure", "always"])
 
 
@@ -59,12 +59,12 @@ def test_r08_plan(policy, exits, expected):
     assert plan(policy, exits, stopped_by_person=False) == expected
 
 
-@given(policies, lives)
+@given(policies, spans)
 def test_a_persons_stop_is_final(policy, spans):
     assert isinstance(plan(policy, timeline(spans), stopped_by_person=True), Stop)
 
 
-@given(policies, lives)
+@given(policies, spans)
 def test_the_delay_is_bounded(policy, spans):
     step = plan(policy, timeline(spans), stopped_by_person=False)
     assert isinstance(step, Stop) or FIRST_DELAY <= step.delay <= LAST_DELAY
@@ -80,7 +80,7 @@ def test_no_policy_restarts_a_crash_loop(spans):
         assert (plan(policy, exits, stopped_by_person=False) == Stop("crash loop")) is loops
 
 
-@given(policies, lives)
+@given(policies, spans)
 def test_a_clean_exit_restarts_only_under_always(policy, spans):
     exits = [*timeline(spans), (1e6, CLEAN)]
     step = plan(policy, exits, stopped_by_person=False)
@@ -93,3 +93,38 @@ def test_a_loop_at_full_speed_is_left_after_five_starts():
         now += step.delay
         exits.append((now, FAILED))
     assert (len(exits), step) == (5, Stop("crash loop"))
+
+
+def entry(kind, **facts):
+    return {"at": "2026-01-01T00:00:01.000Z", "kind": kind, "data": facts}
+
+
+STORY = [
+    entry("opened", name="one"),
+    entry("exited", epoch=1, code=3, signal=None),
+    entry("restarted", epoch=[1, 2]),
+    entry("exited", epoch=2, code=None, signal=9),
+    entry("held", reason="x"),
+]
+
+
+def test_lives_are_what_was_logged_and_what_was_seen():
+    ended = 1767225601.0
+    seen = {2: (7.0, CLEAN), 3: (9.0, KILLED)}
+    assert lives(STORY, seen, 3) == [(ended, Exit(3)), (7.0, CLEAN), (9.0, KILLED)]
+    assert lives(STORY, {}, 2) == [(ended, Exit(3)), (ended, KILLED)]
+    assert lives([], {1: (5.0, FAILED)}, 1) == [(5.0, FAILED)]
+
+
+@pytest.mark.parametrize("kind", ["respawned", "reset", "restored"])
+def test_lives_before_a_person_started_it_do_not_count(kind):
+    story = [*STORY, entry(kind, epoch=[2, 3]), entry("exited", epoch=3, code=1, signal=None)]
+    assert [how for _, how in lives(story, {4: (9.0, KILLED)}, 4)] == [FAILED, KILLED]
+
+
+@pytest.mark.parametrize("facts", [{}, {"epoch": "x", "code": 1, "signal": None}, {"epoch": [], "code": 1}])
+def test_a_damaged_entry_costs_itself_alone(facts):
+    assert [how for _, how in lives([entry("exited", **facts), *STORY, entry("reset", **facts)], {}, 2)] == [
+        Exit(3),
+        KILLED,
+    ]

@@ -73,10 +73,17 @@ def test_a_session_comes_back_as_it_was_saved(store):
 def test_what_was_last_seen_is_kept_beside_it(store):
     store.save_session(spec(), 1)
     store.note_session("aaaabbbb", state={"state": "idle"}, server=Identity(7, 8, "h"), pane="%3")
-    store.save_session(spec(name="two"), 2)
+    store.save_session(spec(name="two"), 1)
     record = store.session("aaaabbbb")
     assert (record.state, record.server, record.pane) == ({"state": "idle"}, Identity(7, 8, "h"), "%3")
-    assert (record.spec.name, record.epoch) == ("two", 2)
+    assert (record.spec.name, record.epoch) == ("two", 1)
+
+
+def test_what_was_seen_of_one_start_is_not_true_of_the_next(store):
+    store.save_session(spec(), 1)
+    store.note_session("aaaabbbb", state={"state": "exited"}, server=Identity(7, 8, "h"), pane="%3")
+    store.save_session(spec(), 2)
+    assert store.session("aaaabbbb").state == {}
 
 
 def test_an_older_epoch_changes_nothing(store):
