@@ -67,7 +67,7 @@ class TmuxTimeout(CoveyError):
 
 
 class TmuxRefused(CoveyError):
-    """tmux answered with an error; its words are the message."""
+    """tmux answered with an error; its words are in the message."""
 
     code = "tmux"
 

@@ -8,7 +8,7 @@ import os
 import pytest
 
 from covey import process, session
-from covey.errors import Refused
+from covey.errors import NotFound, Refused
 from desk import Desk
 
 SLOW = "trap 'sleep 0.6; exit 0' TERM; while :; do sleep 0.05; done"
@@ -174,3 +174,18 @@ async def test_what_is_changed_in_the_very_moment_of_a_respawn_is_not_lost(desk,
         assert (found["epoch"], found["argv"]) == (2, changed["argv"])
     finally:
         await other.close()
+
+
+@pytest.mark.parametrize("verb", ["respawn", "reset"])
+async def test_a_session_that_is_closed_in_the_middle_is_said_in_our_words(desk, monkeypatch, verb):
+    one = await desk.standin("one")
+    real = session.panes.raise_fence
+
+    async def closed(*args):
+        found = await real(*args)
+        desk.tmux("kill-session", "-t", f"=covey-{one['id']}")
+        return found
+
+    monkeypatch.setattr(session.panes, "raise_fence", closed)
+    with pytest.raises(NotFound, match="pane is gone"):
+        await desk(verb, name="one", **({"force": True} if verb == "respawn" else {}))

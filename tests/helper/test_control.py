@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from covey.errors import NoServer, ServerLost, TmuxRefused, TmuxTimeout, Usage
+from covey.errors import NoServer, NotFound, ServerLost, TmuxRefused, TmuxTimeout, Usage
 from covey.tmux.control import Block, Control, Framer, Notice, line, literal, quote
 
 BODY = st.lists(
@@ -146,6 +146,12 @@ async def test_an_error_stops_its_line_and_no_other(control):
 async def test_a_refusal_has_tmuxs_own_words(control):
     with pytest.raises(TmuxRefused, match="unknown command: nope"):
         await control.run(("nope",))
+
+
+@pytest.mark.parametrize("target", ["%99", "@99", "$99", "=covey-abcdefg2:"])
+async def test_what_is_there_no_more_is_said_in_our_words(control, target):
+    with pytest.raises(NotFound, match="the session's pane is gone"):
+        await control.run(("list-panes", "-t", target))
 
 
 async def test_a_guard_answers_with_whatever_ran_inside_it(control):

@@ -9,17 +9,20 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import re
 import secrets
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from covey.errors import NoServer, ServerLost, TmuxRefused, TmuxTimeout, Usage
+from covey.errors import CoveyError, NoServer, NotFound, ServerLost, TmuxRefused, TmuxTimeout, Usage
 from covey.tmux.client import Client
 
 DEADLINE = 5.0  # seconds one request may take; a healthy round trip is 0.1–0.2 ms
 ATTACH_TRIES, ATTACH_PAUSE = 1000, 0.001  # looks, and seconds between them, until a new client is listed
+
+MISSING = re.compile(r"can't find (pane: %|window: @|session: \$|(pane|window|session): =?covey-)")  # one of a session
 
 _PLAIN = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789 _./:,@+=%-")
 _QUOTED = [chr(byte) if byte in _PLAIN else f"\\{byte:03o}" for byte in range(256)]
@@ -63,6 +66,13 @@ class Block:
     @property
     def text(self) -> str:
         return b"\n".join(self.lines).decode("utf-8", "replace")
+
+
+def refusal(block: Block) -> NotFound | TmuxRefused:
+    """A failed block as an error in our words: mostly it says that what was meant is there no more."""
+    if MISSING.match(block.text):
+        return NotFound("the session's pane is gone", "it was closed outside covey")
+    return TmuxRefused(f"tmux refused: {block.text or 'without a word'}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,14 +172,14 @@ class Control:
     async def run(self, *commands: Command, deadline: float = DEADLINE) -> list[Block]:
         """Send commands as one line; the answer is one block a command that ran.
 
-        Raises ``TmuxRefused`` with tmux's words when one failed, ``TmuxTimeout`` when no answer came within
+        Raises what ``refusal`` makes of tmux's words when one failed, ``TmuxTimeout`` when no answer came within
         ``deadline`` seconds (the client is then given up: what tmux did is unknown), ``ServerLost`` when the
         client died.
         """
         blocks = await self.send(line(*commands), deadline=deadline)
         for block in blocks:
             if not block.ok:
-                raise TmuxRefused(block.text or "tmux refused without a word")
+                raise refusal(block)
         return blocks
 
     async def send(self, text: str, deadline: float = DEADLINE) -> list[Block]:

@@ -14,9 +14,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from covey import registry
-from covey.errors import NotFound, Refused, TmuxRefused, Unknown
+from covey.errors import NotFound, Refused, Unknown
 from covey.models import Pane, Spec
-from covey.tmux.control import Block, Command, Control, line, literal
+from covey.tmux.control import Block, Command, Control, line, literal, refusal
 from covey.tmux.server import COLS, HUB, ROWS, Server
 
 DENIED = "covey-denied"
@@ -127,7 +127,7 @@ async def create(server: Server, spec: Spec, script: Path, epoch: int = 1, *, sc
     async with server.telling():
         _, *blocks = await server.send(rows, start, *_settle(f"={tmux_name(spec.id)}:^", spec, epoch, scrollback))
     if blocks and not blocks[0].ok:
-        raise TmuxRefused(blocks[0].text)
+        raise refusal(blocks[0])
     match = _MADE.match(blocks[0].lines[-1]) if blocks and blocks[0].lines else None
     if match is None:
         raise Unknown("tmux did not say which pane it made", "run: covey list")
@@ -270,10 +270,8 @@ async def _guarded(
 
 
 def _raise(pane: Pane, block: Block) -> None:
-    if not block.ok and block.text.startswith("can't find"):
-        raise NotFound("the session's pane is gone", "it was closed outside covey")
     if not block.ok:
-        raise TmuxRefused(block.text)
+        raise refusal(block)
     if block.text.startswith(DENIED):
         raise _denial(pane, block.text.split(" ")[1:])
 
