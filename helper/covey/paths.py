@@ -100,6 +100,17 @@ def claim_file(path: Path) -> None:
             path.chmod(PRIVATE_FILE)
 
 
+def write(path: Path, text: str) -> None:
+    """Put a private file of that text in the place of whatever bears its name. Raises ``OSError``."""
+    fresh = path.with_name(f"{path.name}.{os.getpid()}")
+    fresh.unlink(missing_ok=True)
+    with os.fdopen(
+        os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, PRIVATE_FILE), "w", encoding="utf-8"
+    ) as file:
+        file.write(text)
+    fresh.replace(path)
+
+
 def set_aside(path: Path, tails: tuple[str, ...]) -> Path:
     """Rename a file to the first free ``.broken-N``, and give that name.
 
@@ -208,6 +219,9 @@ def _private(path: Path, inside: str = "") -> Path:
         if inside:
             path = path / inside
             _claim(path)
+    except (FileExistsError, NotADirectoryError) as error:
+        hint = "Move it away, or point the XDG variable elsewhere."
+        raise Unavailable(f"{error.filename} is no directory, where covey needs one", hint) from error
     except OSError as error:
         sentence = f"The directory {path} cannot be made: {error.strerror}"
         raise Unavailable(sentence, "Make its parent writable for you, or point the XDG variable elsewhere.") from error

@@ -49,7 +49,7 @@ class Records:
         """What the session is, how it is, and once the last words of one that ended, whoever sees it too."""
         store, root = self.kit.store, self.kit.kin.root(view.id, pane.pid)
         record = store.session(view.id)
-        if record and record.ended_at and seconds_since(record.ended_at) < GIVEN_UP:
+        if record and record.ended_at and 0 <= seconds_since(record.ended_at) < GIVEN_UP:  # clocks are set back, too
             return  # it is just being ended
         if record is None or record.ended_at or record.epoch != pane.epoch or differs(record, pane):
             store.save_session(pane.spec, pane.epoch)

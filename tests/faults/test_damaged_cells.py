@@ -65,3 +65,16 @@ async def test_damaged_cells_cost_themselves_alone(again, cells, value, outcome)
     await desk("rename", name="one", new="two")
     assert not (await desk("kill", name="two"))["survivors"]
     assert await desk("list") == []
+
+
+@pytest.mark.parametrize("moment", ["2999-01-01T00:00:00.000Z", "1999-01-01T00:00:00.000Z", "soon"])
+async def test_what_lives_is_not_over_whatever_a_clock_once_said(again, moment):
+    desk = await again()
+    one = await desk.standin("one")
+    damage(desk.front.helper.store.path, "sessions.ended_at", moment)
+
+    async def lives():
+        await desk("list")
+        return not desk.front.helper.store.session(one["id"]).ended_at
+
+    await desk.until(lives)

@@ -349,3 +349,14 @@ async def test_restores_at_once_make_each_session_once(desk):
     finally:
         for each in others:
             await each.close()
+
+
+async def test_something_odd_in_the_place_of_its_configuration_is_one_sentence(desk):
+    config = paths.runtime_dir() / "tmux.conf"
+    config.mkdir()
+    with pytest.raises(Unavailable, match=r"tmux\.conf cannot be written: Is a directory"):
+        await desk("open", name="one", agent="standin")
+    config.rmdir()
+    os.mkfifo(config)
+    await desk.standin("one")
+    assert config.is_file()

@@ -252,3 +252,25 @@ def test_a_relative_directory_is_named(home, monkeypatch, variable):
     with pytest.raises(Unavailable, match=variable) as caught:
         paths.lanes_dir()
     assert "absolute" in caught.value.hint
+
+
+ODD = {"a file": Path.touch, "a pipe": os.mkfifo, "a link to nothing": lambda path: path.symlink_to("nothing")}
+
+
+@pytest.mark.parametrize("make", ODD.values(), ids=ODD.keys())
+@pytest.mark.parametrize("directory", DIRECTORIES, ids=lambda f: f.__name__)
+def test_something_else_in_the_place_of_a_directory_is_named_with_the_fix(home, directory, make):
+    path = directory()
+    shutil.rmtree(path)
+    make(path)
+    with pytest.raises(Unavailable, match=f"{path} is no directory, where covey needs one") as caught:
+        directory()
+    assert "Move it away" in caught.value.hint
+
+
+@pytest.mark.parametrize("make", ODD.values(), ids=ODD.keys())
+def test_a_file_is_written_in_the_place_of_whatever_bears_its_name(tmp_path, make):
+    make(path := tmp_path / "written")
+    paths.write(path, "text")
+    assert (path.read_text(), path.is_symlink(), mode(path)) == ("text", False, 0o600)
+    assert [each.name for each in tmp_path.iterdir()] == ["written"]

@@ -15,7 +15,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from covey import shortage
+from covey import paths, shortage
 from covey.errors import CoveyError, NoServer, ServerLost, TmuxRefused, Unavailable
 from covey.tmux.client import Client
 from covey.tmux.control import DEADLINE, Block, Command, Control, Notify, line
@@ -132,8 +132,10 @@ class Server:
     async def start(self) -> None:
         """Make sure a server runs. The caller holds the fleet lock, so two starts cannot race."""
         shortage.check_files()
-        self._config.touch(mode=0o600)
-        self._config.write_text(CONFIG, encoding="utf-8")
+        try:
+            paths.write(self._config, CONFIG)
+        except OSError as error:
+            raise Unavailable(f"{self._config} cannot be written: {error.strerror}", "move it away") from error
         async with self._connecting:
             for _ in range(START_TRIES):
                 try:
