@@ -17,6 +17,7 @@ from covey.models import FINAL, Json
 from covey.prompt import STARTING, WORKING
 
 SEND_TIMEOUT = 60.0  # seconds that `send` and `open --prompt` wait for what will pass by itself
+MOST_INPUT = 1 << 24  # bytes of a prompt from standard input
 REFUSED = frozenset({"refused", "cancelled", "dropped"})
 SENT = frozenset({"submitted", "pasted", "queued", "held"})
 OPTIONS = {
@@ -193,9 +194,12 @@ def _text(word: str) -> str:
     if sys.stdin is None:
         raise Usage("there is no standard input to read the prompt from", "give it as TEXT")
     try:
-        return sys.stdin.buffer.read().decode("utf-8", "surrogateescape")
+        said = sys.stdin.buffer.read(MOST_INPUT + 1)
     except OSError as error:
         raise Usage(f"standard input cannot be read: {error.strerror}", "give the prompt as TEXT") from None
+    if len(said) > MOST_INPUT:
+        raise Usage("standard input holds more than 16 MiB, which is no prompt", "put it into a file, and name that")
+    return said.decode("utf-8", "surrogateescape")
 
 
 async def _see_through(call: Call, receipt: Json, seconds: float, *, patient: bool = False) -> Json:

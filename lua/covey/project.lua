@@ -4,6 +4,8 @@ local M = {}
 
 M.FILE = ".covey.toml"
 
+local MOST = 65536 -- bytes of it that are read: a file that is huge would keep the editor waiting
+
 --- What a project has no say in: programs that are run, and what is fixed when the helper starts.
 local NOT_HERE = { "python", "tmux", "agents_dir", "log_level", "history_limit", "keys" }
 
@@ -35,6 +37,10 @@ end
 --- Read a file. One that is not trusted counts as empty, and is not asked about again before it changes.
 ---@return covey.Project
 local function read(path, stamp)
+  if (vim.uv.fs_stat(path) or { size = 0 }).size > MOST then
+    local problem = ("%s holds more than 64 KiB, and is not read"):format(path)
+    return { path = path, stamp = stamp, opts = {}, problems = { problem } }
+  end
   local text = vim.secure.read(path)
   if type(text) ~= "string" then
     return { path = path, stamp = stamp, opts = {}, problems = {} }

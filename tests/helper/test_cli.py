@@ -9,6 +9,7 @@ import shlex
 import subprocess
 import sys
 from datetime import datetime, timedelta
+from pathlib import Path
 
 import pytest
 
@@ -118,6 +119,13 @@ def test_an_answer_that_cannot_be_written_is_a_sentence(world, words):
     command = f"{shlex.quote(sys.executable)} -m covey.cli {words} > /dev/full"
     done = subprocess.run(command, shell=True, env=world.env, capture_output=True, text=True, timeout=60, check=False)
     assert (done.returncode, done.stderr) == (1, "covey: the answer could not be written: No space left on device\n")
+
+
+def test_an_input_without_end_is_refused_and_not_waited_for(world):
+    with Path("/dev/zero").open("rb") as endless:
+        argv = [sys.executable, "-m", "covey.cli", "send", "one", "-"]
+        done = subprocess.run(argv, stdin=endless, env=world.env, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr.startswith("covey: standard input holds more than 16 MiB")) == (2, True)
 
 
 def test_a_prompt_comes_from_a_pipe_wherever_a_text_stands(covey):

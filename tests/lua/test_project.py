@@ -131,3 +131,14 @@ def test_what_is_wrong_is_told_once_and_nothing_is_fatal(project: Path, wire: Wi
     trust(nvim, file)
     nvim.cmd("Covey open name=x")
     assert wire.notices() == [f'covey: {file}, line 1: a wants a "text", a number, true or false']
+
+
+def test_what_is_huge_is_not_read_and_said_once(project: Path, wire: Wire) -> None:
+    nvim = wire.nvim
+    nvim.lua("vim.secure.read = function() _G.asked = true end")
+    (project / ".covey.toml").write_text("#" * 70_000)
+    for _ in range(2):
+        nvim.cmd("Covey open name=x")
+        wire.call()
+    assert wire.notices() == [f"covey: {project}/.covey.toml holds more than 64 KiB, and is not read"]
+    assert nvim.lua("return _G.asked") is None
