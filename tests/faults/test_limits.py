@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import json
+import resource
 import subprocess
 import sys
 
 import pytest
 
 from covey import shortage
+from covey.errors import StoreShut
 
 COVEY = [sys.executable, "-m", "covey.cli"]
 
@@ -92,3 +95,36 @@ def test_a_tmux_that_hangs_leaves_no_traceback(world, covey):
     for child in world.processes():
         child.kill()
     assert names(covey) == []
+
+
+@pytest.fixture
+def no_writing():
+    """``with no_writing():`` no file of this process can grow, as on a disk that has become full."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+
+    @contextlib.contextmanager
+    def block():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (0, hard))
+        try:
+            yield
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+    yield block
+    resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+async def test_a_disk_that_fills_up_under_a_helper_is_said_once_and_forgotten_when_there_is_room(desk, no_writing):
+    for name in ("one", "two", "three"):
+        await desk.standin(name)
+    with no_writing():
+        await desk("rename", name="one", new="first")
+        await desk("kill", name="two")
+        with pytest.raises(StoreShut):
+            await desk("send", name="three", text="hello")
+        assert {each["name"] for each in await desk("list")} == {"first", "three"}
+    (told,) = [each["data"]["message"] for each in desk.events if each["event"] == "Notice"]
+    assert told.startswith("Nothing can be written into the store ")
+    assert (await desk("send", name="three", text="hello"))["outcome"] == "submitted"
+    written = desk.front.helper.store
+    await desk.until(lambda: {each.spec.name for each in written.sessions()} == {"first", "three"})
