@@ -65,7 +65,7 @@ class Leftovers:
         marks = await asyncio.to_thread(lambda: self.kit.place.processes.snapshot().marks)
         await asyncio.gather(*(self.end(id_) for id_ in over.intersection(marks.values())))
         acts = {ticket.act for id_ in ids for ticket in await asyncio.to_thread(self.kit.outbox.pending, id_)}
-        await asyncio.to_thread(self._sweep, ids, acts)
+        await asyncio.to_thread(self._sweep, ids | set(alive), acts)
 
     def _sweep(self, ids: set[str], acts: set[str]) -> None:
         """Remove the files of others than these sessions and prompts.

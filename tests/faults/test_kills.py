@@ -283,6 +283,16 @@ async def test_staged_files_that_nobody_knows_are_removed_and_young_ones_are_not
     assert set(files.of("")) == {"abcdefg3.half.A", f"{session['id']}.half.A"}
 
 
+async def test_files_of_a_session_that_tmux_has_stay_whatever_is_written(desk):
+    session = await desk("open", name="one", cmd=["sleep", "1000"], env={"A": "secret"})
+    helper = desk.front.helper
+    os.utime(helper.place.files.directory / f"{session['id']}.half.A", (1, 1))
+    with helper.store.transaction() as db:
+        db.execute("DELETE FROM sessions")
+    await helper.keeper.leftovers.tidy(helper.fleet.panes)
+    assert helper.place.files.of(session["id"]) == [f"{session['id']}.half.A"]
+
+
 async def test_nothing_of_a_session_is_left_in_the_directories_once_it_is_over(desk):
     session = await desk.standin("one", env={"A": "secret"})
     await desk("send", name="one", text="hello")
