@@ -51,7 +51,7 @@ class Front:
         if owner and any(view.owner not in (None, owner) for view in self._helper.fleet.views.values()):
             await life.sweep(self._helper)
         verbs.tell_all(self._helper)
-        for problem in self._helper.problems:
+        for problem in (*self._helper.settings.problems, *self._helper.catalog.own_problems):
             self._helper.notice(problem)
         return {"version": __version__, "tmux": self._helper.place.wire.binary}
 

@@ -95,11 +95,6 @@ class Helper:
             self.notice(f"{trouble.message}; what is done meanwhile is not written down{hint}")
         self._unwritten = trouble is not None
 
-    @property
-    def problems(self) -> tuple[str, ...]:
-        """What is wrong with the files that a person wrote for covey, one sentence each."""
-        return (*self.settings.problems, *self.catalog.own_problems)
-
     # News
 
     def notice(self, message: str, session: str = "", *, level: str = "warn") -> None:
