@@ -62,6 +62,13 @@ class Database:
             self.trouble = error
             return None
 
+    def version(self) -> tuple[object, ...]:
+        """What is another value once anybody wrote anything; where that cannot be told, each time."""
+        with self._connected() as db:
+            if self._shut:
+                return (object(),)
+            return self._inode, schema.pragma(db, "data_version"), db.total_changes
+
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
         """Hold the file for writing: all that is done in the block, by this thread, is on disk after it, or nothing."""

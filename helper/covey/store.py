@@ -46,11 +46,6 @@ def acting(by: Json) -> Iterator[None]:
 class Store(Database):
     """What is written in the file at ``path``."""
 
-    def version(self) -> tuple[object, ...]:
-        """What is another value once anybody wrote anything."""
-        with self._connected() as db:
-            return self._inode, schema.pragma(db, "data_version"), db.total_changes
-
     # Sessions
 
     def save_session(self, spec: Spec, epoch: int) -> None:

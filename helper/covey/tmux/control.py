@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from covey.errors import CoveyError, NoServer, NotFound, ServerLost, TmuxRefused, TmuxTimeout, Usage
+from covey.errors import NoServer, NotFound, ServerLost, TmuxRefused, TmuxTimeout, Usage
 from covey.tmux.client import Client
 
 DEADLINE = 5.0  # seconds one request may take; a healthy round trip is 0.1–0.2 ms
