@@ -5,7 +5,6 @@ Words, paths and streams are UTF-8, whatever the locale says.
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import json
 import logging
@@ -68,7 +67,7 @@ def _run(words: list[str]) -> int:
         _say(str(told))
         return 0
     began = datetime.now(UTC)
-    answer, status = asyncio.run(VERBS[given.verb][2](given, command))
+    answer, status = shortage.run(VERBS[given.verb][2](given, command))
     if answer is not None:
         full = "full" in given and given.full
         _say(_json(answer) if given.json else render.answer(given.verb, answer, full=full, began=began))

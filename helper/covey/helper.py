@@ -23,6 +23,7 @@ from covey.preview import FRAME_PAUSE, Previews
 from covey.revival import Revival
 from covey.session import Kit
 from covey.settling import Settling
+from covey.shortage import Workers
 from covey.store import Store
 from covey.tmux import panes
 from covey.tmux.control import Control
@@ -200,6 +201,7 @@ class Helper:
 
     async def start(self) -> None:
         """One look now, and then one after each bell."""
+        asyncio.get_running_loop().set_default_executor(Workers())
         await self.kit.note(self._purge)
         await self.fleet.refresh()
         if self.place.wire.connected:

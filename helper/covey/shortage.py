@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import errno
 import resource
-from collections.abc import Iterator
+from collections.abc import Coroutine, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeVar
 
 from covey.errors import Unavailable
+
+T = TypeVar("T")
 
 LEAST_FILES = 128  # open files that a tmux server must be able to have: it ends, with all in it, when it can have none
 UNWRITABLE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG})
@@ -19,6 +24,17 @@ SPENT = {
 }
 
 
+class Workers(ThreadPoolExecutor):
+    """Threads for what waits. Where no more can be had, those that are there do all of it."""
+
+    def _adjust_thread_count(self) -> None:
+        try:
+            super()._adjust_thread_count()  # what ``submit`` calls once the work is in the queue
+        except RuntimeError:
+            if not self._threads:
+                raise
+
+
 @contextlib.contextmanager
 def told() -> Iterator[None]:
     """Raise ``Unavailable`` where the block fails for want of something."""
@@ -28,6 +44,21 @@ def told() -> Iterator[None]:
         if lack := of(error):
             raise lack from error
         raise
+
+
+def run(work: Coroutine[Any, Any, T]) -> T:
+    """As ``asyncio.run``; it undoes no work that no thread can be had in the end, to wait for the others."""
+    done: list[T] = []
+
+    async def kept() -> None:
+        done.append(await work)
+
+    try:
+        asyncio.run(kept())
+    except RuntimeError as error:
+        if not (done and of(error)):
+            raise
+    return done[0]
 
 
 def of(error: BaseException) -> Unavailable | None:
