@@ -11,11 +11,14 @@ from covey import watch
 from covey.models import Exit, Pane, Spec, stamp
 from covey.tmux.screen import Screen
 from covey.watch import Eyes
-from drawn import CATALOG, MENU, claude, codex
+from desk import Desk, standin_that
+from drawn import CATALOG, MENU, claude, codex, gemini
 
 if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
     from covey.tmux.server import Server
-    from desk import Desk
+    from world import World
 
 NOW = 1_800_000_000.0
 IDLE = Screen.plain(claude("● Done."), 120)
@@ -192,6 +195,71 @@ async def test_T06_an_agent_that_hangs_is_not_kept_busy_by_its_neighbour(desk: D
         await desk.state("busy", "idle")
     assert desk.front.helper.eyes.seen[session].changed_at == moved
     assert (await desk("get", name="still"))["state"] == "working"
+
+
+GREETING = """\
+  ▗▟▀    Gemini CLI v0.61.0
+
+Tips for getting started:
+1. Create GEMINI.md files to customize your interactions
+2. /help for more information
+"""
+TRUST = "│ Do you trust the files in this folder? │\n│ ● 1. Trust folder │\n│   2. Don't trust │\n╰─────────╯\n\n"
+BEFORE = {
+    "nothing": "? for shortcuts",
+    "restarts": f"{GREETING}{TRUST} Gemini CLI is restarting to apply the trust changes...\n\n? for shortcuts",
+}
+
+
+@pytest.mark.parametrize("above", BEFORE)
+def test_a_composer_that_is_drawn_before_the_question_is_not_ready(clock: Clock, eyes: Eyes, above: str) -> None:
+    ready = pane("gemini", "◇  Ready (project)")
+    early, greeted = (Screen.plain(gemini(*rows.split("\n")), 120) for rows in (BEFORE[above], GREETING))
+    assert looked(eyes, ready, early) != "composer"
+    clock.now += 4.0
+    assert looked(eyes, ready, early) != "composer"
+    looked(eyes, ready, greeted)
+    clock.now += 1.5
+    assert looked(eyes, ready, greeted) == "composer"
+
+
+def test_a_composer_without_a_greeting_is_ready_in_the_end(clock: Clock, eyes: Eyes) -> None:
+    """Greetings can be switched off."""
+    ready, bare = pane("gemini", "◇  Ready (project)"), Screen.plain(gemini("? for shortcuts"), 120)
+    looked(eyes, ready, bare)
+    clock.now += 6.0
+    assert looked(eyes, ready, bare) == "composer"
+
+
+NOTHING_ABOVE = (
+    "[[starting]]",
+    'name = "no-greeting"',
+    'where = "above"',
+    "joined = true",
+    "match = '^$'",
+    "quiet = 20",
+)
+
+
+@pytest.fixture
+async def wary(world: World) -> AsyncIterator[Desk]:
+    """A helper that knows what the composer of the stand-in has over it when it listens."""
+    standin_that(world, *NOTHING_ABOVE)
+    here = await Desk(world).start()
+    yield here
+    await here.close()
+
+
+async def test_nothing_is_typed_into_a_composer_that_a_question_is_about_to_cover(wary: Desk) -> None:
+    """An Enter would have taken the first option, which ends the agent."""
+    desk = wary
+    made = await desk.standin("new", "--trust", "--ask-after", "1", wait=False, prompt="hello")
+    await desk.shows("new", "standin · idle")
+    assert (await desk.state("new", "idle", "working", "blocked", "exited"))["state"] == "blocked"
+    assert (await desk("get", name="new"))["exit"] is None
+    await desk("answer", name="new", choice="yes")
+    assert (await desk("wait", act=made["receipt"]["id"]))["outcome"] == "submitted"
+    assert desk.prompts("new") == ["hello"]
 
 
 async def test_T07_a_question_at_the_start_is_told_with_its_words(desk: Desk) -> None:

@@ -127,7 +127,7 @@ class Clock:
         return self.shown(at)
 
     def shown(self, at: float) -> str:
-        self.agent.worker.tick(at)
+        self.agent.tick(at)
         rows = picture(self.agent, 80, 24, at).rows
         return next(row for row in rows if row.startswith("❯"))
 

@@ -205,7 +205,7 @@ def test_background_work_is_counted_beside_the_state() -> None:
 
 def test_I10_a_composer_without_the_agents_title_is_still_starting() -> None:
     for agent in ("claude", "gemini", "pi", "qwen", "copilot", "opencode", "standin"):
-        text = {"claude": claude, "gemini": gemini, "pi": pi, "qwen": qwen}.get(agent, standin)()
+        text = {"claude": claude, "gemini": gemini, "pi": pi, "qwen": qwen}.get(agent, standin)("Hello.")
         if agent == "opencode":
             text = opencode()
         assert look(agent, text, "box", title_is_set=False) == ("starting", "title-not-set")

@@ -39,11 +39,15 @@ Options that are faults, each seen in some agent::
 
     --trust              asks first whether to trust the directory; its default, and Esc, end it with 1. It has no
                          title and no composer until it is trusted
+    --ask-after S        with --trust: shows its title and an open composer for S seconds before it asks, and greets
+                         only then
     --ready-after S      draws the composer at once, but throws away all input and has no title for S seconds
     --ignore-enter S     ignores Enter for S seconds from its start
     --swallow N          swallows every Nth Enter that reaches the composer
     --burst-gap MS       an Enter within MS of the input byte before it is a new line in the draft
     --sticky S           shows the text for S seconds after it was submitted; the draft itself is empty
+    --deaf S             reads nothing for S seconds once it has shown a paste; each Enter that waits then submits the
+                         draft anew
     --slow-echo MS       acts on input at once but shows the draft MS later
     --dialog-after-paste opens a dialog when a paste has arrived, once a prompt; the draft waits behind it
     --exit-mid-paste     ends with 3 in the middle of a paste

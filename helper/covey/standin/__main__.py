@@ -56,12 +56,14 @@ def _run(agent: Agent, terminal: Terminal) -> Ending:
     with terminal:
         while True:
             now = time.monotonic()
-            agent.worker.tick(now)
+            agent.tick(now)
             _draw(agent, terminal, now)
             if ending := agent.worker.ending:
                 if ending.how == "crash":
                     _crash()
                 return ending
+            time.sleep(agent.deaf)
+            agent.deaf = 0.0
             _listen(agent, terminal, decoder, now)
 
 

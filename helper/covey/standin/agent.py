@@ -31,7 +31,25 @@ class Agent:
         self._ready_at = now + options.ready_after
         self._asked = False
         self._leaving = False
-        self._greet(greeting)
+        self._spent = False  # the draft was submitted, and is drawn no more the next time
+        self.deaf = 0.0  # seconds to read nothing, once
+        self._greeting = greeting
+        self._asks_at = now + options.ask_after if options.trust else None
+        if options.trust:
+            self.tick(now)
+        else:
+            self._greet()
+
+    def tick(self, now: float) -> None:
+        """Do what time makes due."""
+        if self._asks_at is not None and now >= self._asks_at:
+            self._asks_at = None
+            self._greet()
+            self.worker.dialog = trust()
+        if self._spent:
+            self._spent = False
+            self._clear(now)
+        self.worker.tick(now)
 
     def take(self, event: Event, now: float) -> None:
         """Do what a person did. A caller hands over nothing that came before it was ready."""
@@ -51,22 +69,20 @@ class Agent:
 
     def wait(self, now: float) -> float | None:
         """Seconds until the picture changes by itself; None: only input changes it."""
-        moments = [at - now for at in (self.echo.due(), self._ready_at) if at is not None and at > now]
+        moments = [at - now for at in (self.echo.due(), self._ready_at, self._asks_at) if at is not None and at > now]
         moments += [wait for wait in (self.worker.wait(now),) if wait is not None]
         return min(moments, default=None)
 
     def title(self, now: float) -> str:
-        """What it calls itself; nothing before it is trusted and ready."""
-        if self.trusted and self.is_ready(now):
+        """What it calls itself; nothing before it is ready, and trusted or yet to ask."""
+        if (self.trusted or self.options.ask_after) and self.is_ready(now):
             return "⠋ standin" if self.worker.work else "standin"
         return ""
 
-    def _greet(self, greeting: str) -> None:
+    def _greet(self) -> None:
         self.worker.say(HELLO)
-        if greeting:
-            self.worker.say(greeting)
-        if not self.trusted:
-            self.worker.dialog = trust()
+        if self._greeting:
+            self.worker.say(self._greeting)
 
     def _stop(self, now: float, *, leaving: bool) -> None:
         if leaving:
@@ -124,6 +140,7 @@ class Agent:
 
     def _paste(self, text: str) -> None:
         self.draft.paste(text)
+        self.deaf = self.options.deaf
         if self.options.dialog_after_paste and not self._asked:
             self._asked = True
             self.worker.dialog = permission()
@@ -138,8 +155,10 @@ class Agent:
 
     def _submit(self, now: float) -> None:
         text = self.draft.text()
-        self.draft.clear()
-        self.echo.show("", now + self.options.slow_echo / 1000 + self.options.sticky)
+        self._spent = bool(self.options.deaf)
+        if not self._spent:
+            self.draft.clear()
+            self.echo.show("", now + self.options.slow_echo / 1000 + self.options.sticky)
         self._asked = False
         self.note(text)
         self.worker.submit(text, now)

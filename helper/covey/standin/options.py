@@ -19,12 +19,14 @@ class Options(NamedTuple):
     exit_after: int = 0
     shell_after: int = 0
     trust: bool = False
+    ask_after: float = 0.0
     ready_after: float = 0.0
     ignore_enter: float = 0.0
     swallow: int = 0
     burst_gap: float = 0.0
     sticky: float = 0.0
     slow_echo: float = 0.0
+    deaf: float = 0.0
     dialog_after_paste: bool = False
     exit_mid_paste: bool = False
 
