@@ -77,17 +77,21 @@ def _content(dialog: Dialog) -> tuple[object, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Desk:
-    """What answering needs: the pane, its profile and a way to read it."""
+    """What answering needs: the pane, its profile, a way to read it, and how much it has not read of what was typed."""
 
     server: Server
     pane: Pane
     profile: Profile
     read: Reader
+    unread: Callable[[], Awaitable[int | None]]
 
     async def dialog(self) -> Dialog:
-        found = state.dialog(await self.read(), self.profile)
-        if found is None:
-            raise Refused("no question is on the screen", "look: :Covey preview")
+        """The dialog that is on the screen. One that is just drawn anew is waited for."""
+        deadline = time.monotonic() + REDRAW
+        while (found := state.dialog(await self.read(), self.profile)) is None:
+            if time.monotonic() > deadline:
+                raise Refused("no question is on the screen", "look: :Covey preview")
+            await asyncio.sleep(LOOK)
         return found
 
     async def changed(self, old: Dialog, patience: float = SETTLE) -> Dialog | None:
@@ -118,8 +122,17 @@ class Desk:
                 dialog, since = now, time.monotonic()
         return dialog
 
+    async def heeded(self) -> None:
+        """Wait until the agent has read every key so far: one that waits would answer what comes after this."""
+        deadline = time.monotonic() + SETTLE
+        while await self.unread():
+            if time.monotonic() > deadline:
+                raise Refused("the agent does not read what is typed", "wait until it does, and look")
+            await asyncio.sleep(LOOK)
+
     async def press(self, dialog: Dialog, key: str) -> None:
         """Press a key while exactly this dialog stands, or refuse; one that is just drawn anew is waited for."""
+        await self.heeded()
         deadline = time.monotonic() + REDRAW
         while True:
             seen = await self.read()

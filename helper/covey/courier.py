@@ -202,6 +202,7 @@ class Courier:
             begin=lambda: self._begin(ticket),
             verdict=self._eyes.judge,
             canonical=lambda: asyncio.to_thread(processes.canonical, pane.pid),
+            unread=lambda: asyncio.to_thread(processes.unread, pane.pid),
             shell=self._shell,
             submit=options.get("submit", True),
             when=occasion(options.get("when", ""), profile, ""),

@@ -3,9 +3,10 @@
 The words of a prompt are never looked for on the screen, as agents collapse long pastes: what counts is that the
 composer, read by structure, went from empty to not empty after our paste (*seen*), and that after our Enter it emptied,
 or held our draft no more while the agent went to work (*left*). Nothing is pasted twice; Enter is pressed again only
-while the composer holds what we pasted, the later, the longer that took to show: a second Enter takes what agents
-suggest in an empty one. Each look is the pane and its screen of one moment: a fence, an exit or a shell where the agent
-was ends a delivery.
+while the composer holds what we pasted and the agent has read the last one, the later, the longer the paste took to
+show: of several that it reads at once it may take each for the same draft, and one more takes what it suggests in an
+empty one. Each look is the pane and its screen of one moment: a fence, an exit or a shell where the agent was ends a
+delivery.
 """
 
 from __future__ import annotations
@@ -16,10 +17,12 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from covey import halt
 from covey.agents import Profile
 from covey.errors import CoveyError, NotFound, Refused, TmuxRefused
+from covey.halt import Halt
 from covey.look import MOST, NO_DIALOG, NO_SHELL, Look, poll
-from covey.models import Outcome, Pane, Verdict
+from covey.models import Pane, Verdict
 from covey.prompt import CANONICAL_LINE, SHELLS, Draft, Result, is_same, longest_line, obstacle
 from covey.tmux import panes, screen
 from covey.tmux.server import COLS, ROWS, Server
@@ -27,15 +30,10 @@ from covey.tmux.server import COLS, ROWS, Server
 SEEN_DEADLINE = 30.0  # seconds a pasted draft may take to show
 LEFT_DEADLINE = 60.0  # seconds until an Enter that changed nothing is given up; some agents ignore it after start
 REDRAW = 2.0  # seconds a composer may be away while the agent draws anew
-REDRAW_FIRST = 0.2  # seconds that an agent is given to draw itself into a window of another size
+REDRAW_FIRST = 0.2  # seconds that an agent is given to draw itself anew: into a window of another size, or after Enter
 SHELL_STAYS = 1.0  # seconds a shell must have had the pane before it counts as left behind
 PERSON_PAUSE = 2.0  # seconds since an attached person's last key before we type
 SLOWER = 3.0  # how many times as long as a paste took to show, the effect of an Enter may take
-
-
-class Halt(Exception):  # a way out of the driver, never seen outside this file
-    def __init__(self, outcome: Outcome, reason: str, draft: Draft | None = None) -> None:
-        self.result = Result(outcome, reason, draft)
 
 
 @dataclass(slots=True)
@@ -56,6 +54,7 @@ class Delivery:
     begin: Callable[[], Awaitable[str]]
     verdict: Callable[[Pane, screen.Screen], Verdict]
     canonical: Callable[[], Awaitable[bool | None]]
+    unread: Callable[[], Awaitable[int | None]]
     shell: Callable[[Pane], Awaitable[bool]]
     submit: bool = True
     when: str = "now"
@@ -64,6 +63,7 @@ class Delivery:
     certain: bool = field(default=True, init=False)  # whether ``draft`` is what was typed, or only what may have been
     _busy: bool = field(default=True, init=False)  # work shown after Enter proves nothing if it was shown before
     _echo: float = field(default=0.0, init=False)  # seconds the paste took to show
+    _away: float = field(default=0.0, init=False)  # monotonic seconds since when it works without our draft
     _last: tuple[str, Look] | None = field(default=None, init=False)
 
     async def run(self) -> Result:
@@ -74,10 +74,10 @@ class Delivery:
         """
         try:
             return await self._deliver()
-        except Halt as halt:
-            return halt.result
+        except Halt as way_out:
+            return way_out.result
         except (CoveyError, OSError) as error:
-            return self._broken(error)
+            return halt.broken(error, self.draft, certain=self.certain)
 
     async def _deliver(self) -> Result:
         if self.draft is None:
@@ -89,25 +89,6 @@ class Delivery:
         elif self.pane.in_mode:
             await panes.leave_mode(self.server, self.pane)
         return await self._press()
-
-    def _broken(self, error: CoveyError | OSError) -> Result:
-        """What an error means for a prompt, by how far it had come."""
-        reason = error.message if isinstance(error, CoveyError) else f"{error.strerror}: {error.filename}"
-        if not self.certain:
-            return Result("unconfirmed", reason)
-        if self.draft is None:
-            return Result("refused" if isinstance(error, Refused) else "held", reason)
-        if isinstance(error, NotFound):
-            return self._gone(reason).result
-        return Result("held", f"{reason}; the prompt waits unsent in the composer", self.draft)
-
-    def _gone(self, why: str) -> Halt:
-        """The agent is not there any more; without an Enter it never got the prompt."""
-        if self.draft is None:
-            return Halt("refused", f"{why}; respawn it first")
-        if self.draft.presses:
-            return Halt("unconfirmed", f"{why} before the prompt was seen to leave")
-        return Halt("failed", f"{why} before Enter was pressed")
 
     # Before
 
@@ -179,17 +160,37 @@ class Delivery:
 
     async def _press(self) -> Result:
         """Press Enter until the draft has left, and only while it is still there."""
+        assert self.draft is not None
         deadline = time.monotonic() + LEFT_DEADLINE
         pauses = list(self.profile.enter_schedule)
+        if self.draft.presses and await self._taken(pauses[0]):
+            return Result("submitted")
         while time.monotonic() < deadline:
             if await self._waiting() is None:
                 return Result("submitted")
             await self._enter()
-            pause = pauses.pop(0) if len(pauses) > 1 else pauses[0]
-            if await poll(self._left, max(pause, SLOWER * self._echo)):
+            if await self._taken(pauses.pop(0) if len(pauses) > 1 else pauses[0]):
                 return Result("submitted")
-        presses = self.draft.presses if self.draft else 0
-        return Result("pasted", f"Enter was pressed {presses} times and the draft is still in the composer")
+        return Result("pasted", f"Enter was pressed {self.draft.presses} times and the draft is still in the composer")
+
+    async def _taken(self, pause: float) -> bool:
+        """Whether the draft is seen to leave by the last Enter, in a pause that begins when the agent has read it.
+
+        One that was busy reads several Enters in one go, and may submit the draft by each of them.
+        """
+        pause, since = max(pause, SLOWER * self._echo), time.monotonic()
+
+        async def look() -> bool | None:
+            nonlocal since
+            left = await self._left()
+            if not left and await self.unread():
+                since = time.monotonic()
+            return left or (None if time.monotonic() - since < pause else False)
+
+        left = await poll(look, LEFT_DEADLINE + pause)
+        if left is None:
+            raise Halt("held", "the agent does not read what is typed", self.draft)
+        return left
 
     async def _waiting(self) -> Look | None:
         """The draft as it waits for Enter; None where an earlier Enter is now seen to have submitted it."""
@@ -197,8 +198,6 @@ class Delivery:
         look = await poll(self._drawn, REDRAW) or await self._look()
         if look.dialog:
             raise Halt("held", "a dialog is open; the prompt waits unsent in the composer", self.draft)
-        if self.draft.presses and self._is_out(look):
-            return None
         if look.composer and (self.draft.shown is None or is_same(look.composer, self.draft.shown)):
             self.draft = replace(self.draft, shown=look.composer)
             return look
@@ -208,13 +207,13 @@ class Delivery:
         raise Halt("unconfirmed", f"the composer changed {when} Enter was pressed")
 
     async def _drawn(self) -> Look | None:
-        """A look with a dialog, with the whole draft, or after an Enter with what shows that it was taken.
+        """A look with a dialog, with the whole draft, or after an Enter with an empty composer.
 
         Before an Enter the draft may still be coming in; after one it may be drawn anew, or a tall one be pushed up.
         """
         assert self.draft is not None
         look = await self._look()
-        if look.dialog or (self.draft.presses and self._is_out(look)):
+        if look.dialog or (self.draft.presses and look.composer == ""):
             return look
         if look.composer and is_same(look.composer, self.draft.shown or ""):
             return look
@@ -243,15 +242,19 @@ class Delivery:
         look = await self._look()
         if look.dialog:
             raise Halt("held", "a dialog opened with Enter; whether the prompt left shows behind it", self.draft)
-        return True if self._is_out(look) else None
+        if look.composer == "":
+            return True
+        self._away = (self._away or time.monotonic()) if self._works_without(look) else 0.0
+        return True if self._away and time.monotonic() - self._away >= REDRAW_FIRST else None
 
-    def _is_out(self, look: Look) -> bool:
-        """Whether it shows that an Enter was taken: the composer is empty, or has our draft no more and work began.
+    def _works_without(self, look: Look) -> bool:
+        """Whether work began and our draft shows no more.
 
-        Work that shows beside the draft may be of an earlier turn, with the Enter lost on it.
+        Beside the draft it may be of an earlier turn, with the Enter lost on it; so it may for a moment without the
+        draft, while the agent draws anew.
         """
-        if look.composer == "" or (self.draft and look.composer and is_same(look.composer, self.draft.shown or "")):
-            return look.composer == ""
+        if self.draft and look.composer and is_same(look.composer, self.draft.shown or ""):
+            return False
         return not self._busy and self.verdict(look.pane, look.screen).state == "working"
 
     # Looking
@@ -271,31 +274,21 @@ class Delivery:
 
     def _check(self, pane: Pane) -> None:
         if pane.dead:
-            raise self._gone("the agent has exited")
+            raise halt.gone("the agent has exited", self.draft)
         if (pane.epoch, pane.fence) != (self.pane.epoch, self.pane.fence):
-            raise self._overtaken(pane)
+            raise halt.overtaken(self.pane, pane, self.draft)
 
     async def _lives(self, pane: Pane) -> None:
         """End the delivery where nothing but a shell has the pane, and keeps it: one that ran the agent ends, too."""
         deadline = time.monotonic() + SHELL_STAYS
         while await self.shell(pane):
             if time.monotonic() > deadline:
-                raise self._gone("the agent left a shell behind")
+                raise halt.gone("the agent left a shell behind", self.draft)
             await asyncio.sleep(MOST)
             now = await panes.look_at(self.server, pane.pane)
             if now is None:
                 raise NotFound("the session's pane is gone")
             self._check(now)
-
-    def _overtaken(self, now: Pane) -> Halt:
-        """A kill, a respawn or an interrupt came first: from now on this delivery may type nothing."""
-        if now.epoch != self.pane.epoch:
-            return self._gone("the agent was started again") if self.draft else Halt("queued", "started again")
-        if self.draft is None:
-            return Halt("queued", "somebody interfered first")
-        if self.draft.presses:
-            return Halt("unconfirmed", "somebody interfered before the prompt was seen to leave")
-        return Halt("held", "somebody interfered before Enter was pressed; it waits unsent in the composer", self.draft)
 
     def _no_shell(self) -> str:
         """The guard against a shell where an agent was; none where a shell is what runs the agent."""

@@ -64,6 +64,7 @@ class Processes:
     environment = staticmethod(process.environment)
     snapshot = staticmethod(process.snapshot)
     canonical = staticmethod(process.canonical)
+    unread = staticmethod(process.unread)
     nudge = staticmethod(process.nudge)
     end = staticmethod(ending.end)
 

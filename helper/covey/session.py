@@ -288,7 +288,10 @@ class Session:
                 raise NotFound("the session's pane is gone")
             return screen.parse(shot.ansi, shot.cols)
 
-        desk = answer.Desk(self._kit.place.wire, pane, self._profile(pane), read)
+        async def unread() -> int | None:
+            return await asyncio.to_thread(self._kit.place.processes.unread, pane.pid)
+
+        desk = answer.Desk(self._kit.place.wire, pane, self._profile(pane), read, unread)
         await desk.dialog()  # without one nobody need wait for the lane
         async with lane(self._kit, self.id):
             chosen = await answer.choose(desk, choice)

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
+import covey.answer
 from covey.agents import dialog
 from covey.agents.dialog import Dialog, Option
-from covey.answer import pick, standing
+from covey.answer import REDRAW, Desk, pick, standing
 from covey.errors import Refused, Usage
 from covey.tmux import panes, screen
+from drawn import CATALOG, MENU
+from waiting import PATIENCE
 
 
 def ask(*labels):
@@ -60,6 +65,38 @@ async def test_tmux_finds_the_dialog_that_was_read_and_no_other(desk, label, cou
     for now, then in (("rm", "ls"), ("❯", "›"), (f"{count}", "999")):
         other = screen.Screen.plain("\n".join(seen.lines).replace(now, then), 120)
         assert desk.tmux("display-message", "-p", "-t", pane, standing(other, found)) == "0"
+
+
+def reading(*shown, left_unread=0):
+    """A desk whose pane shows these, one after the other, and the last for good."""
+    left = [screen.Screen.plain(text, 120) for text in shown]
+
+    async def read():
+        return left.pop(0) if len(left) > 1 else left[0]
+
+    async def unread():
+        return left_unread
+
+    return Desk(None, None, CATALOG.get("claude"), read, unread)
+
+
+async def test_a_question_that_is_drawn_anew_is_still_the_question():
+    menu = "\n".join(MENU)
+    assert (await reading(menu, menu, "", menu).still()).question == "Do you want to proceed?"
+
+
+async def test_where_nothing_is_asked_that_is_said_soon():
+    began = time.monotonic()
+    with pytest.raises(Refused, match="no question"):
+        await reading("").still()
+    assert time.monotonic() - began < REDRAW + PATIENCE
+
+
+async def test_no_key_is_pressed_behind_one_that_waits(monkeypatch):
+    monkeypatch.setattr(covey.answer, "SETTLE", 0.1)
+    desk = reading("\n".join(MENU), left_unread=1)
+    with pytest.raises(Refused, match="does not read"):
+        await desk.press(await desk.dialog(), "Enter")
 
 
 async def asked(desk) -> str:

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
+import covey.delivery
 from covey.delivery import Delivery, Look
+from covey.look import poll
 from covey.models import StateName, Verdict
 from covey.prompt import Draft
 from covey.tmux.screen import Screen
 from drawn import CATALOG
+
+if TYPE_CHECKING:
+    from desk import Desk
 
 DRAFT = "fix it"
 
@@ -21,7 +26,7 @@ def delivery(state: StateName) -> Delivery:
     def shows(*_: object) -> Verdict:
         return Verdict(state, "rule")
 
-    rooms = dict.fromkeys(("server", "pane", "stage", "begin", "canonical", "shell"), nothing)
+    rooms = dict.fromkeys(("server", "pane", "stage", "begin", "canonical", "unread", "shell"), nothing)
     each = Delivery(profile=CATALOG.get("copilot"), act="a", verdict=shows, draft=Draft(DRAFT, 1), **rooms)
     each._busy = False
     return each
@@ -47,4 +52,37 @@ async def test_a_prompt_that_still_shows_has_not_left(
         return Look(pane, Screen.plain(""), dialog=False, composer=composer, pointed=False)
 
     monkeypatch.setattr(Delivery, "_look", look)
-    assert await delivery(state)._left() is left
+    assert await poll(delivery(state)._left, 0.3) is left
+
+
+async def test_a_draft_that_is_away_for_a_moment_has_not_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The work that shows meanwhile is of the prompt before (seen with gemini)."""
+    shown = [None, None, DRAFT]
+
+    async def look(_: Delivery) -> Look:
+        pane: Any = None
+        composer = shown.pop(0) if len(shown) > 1 else DRAFT
+        return Look(pane, Screen.plain(""), dialog=False, composer=composer, pointed=False)
+
+    monkeypatch.setattr(Delivery, "_look", look)
+    assert await poll(delivery("working")._left, 0.3) is None
+
+
+async def test_an_agent_that_is_busy_for_long_gets_one_enter(desk: Desk) -> None:
+    """Several that wait unread would be taken in one go, and submit the prompt several times (seen with gemini)."""
+    await desk.standin("one", "--deaf", "2")
+    receipt = await desk("send", name="one", text="hello", wait=10)
+    assert receipt["outcome"] == "submitted"
+    await desk("send", name="one", text="and more", wait=10)
+    assert desk.prompts("one") == ["hello", "and more"]
+
+
+async def test_an_agent_that_reads_nothing_keeps_its_prompt_waiting(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(covey.delivery, "LEFT_DEADLINE", 1.0)
+    await desk.standin("one", "--deaf", "4")
+    receipt = await desk("send", name="one", text="hello", wait=3)
+    assert (receipt["outcome"], receipt["reason"]) == ("held", "the agent does not read what is typed")
+    assert (await desk("wait", act=receipt["id"]))["outcome"] == "submitted"
+    assert desk.prompts("one") == ["hello"]

@@ -124,11 +124,21 @@ rest()
 
 
 @pytest.fixture
-def terminal():
+def pair():
     ours, theirs = pty.openpty()
-    yield theirs
+    yield ours, theirs
     os.close(ours)
     os.close(theirs)
+
+
+@pytest.fixture
+def typing(pair):
+    return pair[0]
+
+
+@pytest.fixture
+def terminal(pair):
+    return pair[1]
 
 
 @pytest.mark.parametrize("by", ["pid", "path"])
@@ -138,6 +148,16 @@ def test_canonical_tells_how_a_terminal_hands_over_lines(brood, terminal, by):
     assert process.canonical(where) is True
     tty.setraw(terminal)
     assert process.canonical(where) is False
+
+
+def test_unread_counts_what_was_typed_and_not_read(brood, terminal, typing):
+    one = brood.popen(["sleep", "60"], "", stdin=terminal)
+    tty.setraw(terminal)
+    assert process.unread(one.pid) == 0
+    os.write(typing, b"\r\r")
+    until(lambda: process.unread(one.pid) == 2)
+    os.read(terminal, 1)
+    assert process.unread(os.ttyname(terminal)) == 1
 
 
 @pytest.mark.parametrize("stdin", [subprocess.PIPE, subprocess.DEVNULL])
