@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from covey.agents import load
+from covey.models import Exit, Pane, Spec, stamp
 from covey.state import Evidence, judge
 from covey.tmux.screen import Screen
 
 CATALOG = load()
+NOW = 1_800_000_000.0
 OWN_TITLES = {
     "claude": "✳ Repair the parser",
     "codex": "parser | project",
@@ -68,3 +70,13 @@ def look(agent: str, text: str, title: str | None = None, **more: object) -> tup
     shown = OWN_TITLES.get(agent, "") if title is None else title
     verdict = judge(Evidence(Screen.plain(text, 80), shown, **more), CATALOG.get(agent))  # type: ignore[arg-type]
     return verdict.state, verdict.rule
+
+
+def pane(agent: str = "claude", title: str = "✳ Claude Code", epoch: int = 1, active: float = NOW) -> Pane:
+    """A row of tmux's list, of a session opened at ``NOW``."""
+    spec = Spec("ab234567", "x", agent, (agent,), "/", stamp(NOW))
+    size = {"cols": 120, "rows": 40, "cursor": (0, 0), "cursor_visible": True}
+    flags = {"dead": False, "in_mode": False, "input_off": False, "attached": 0, "alternate": False}
+    marks = {"exit": Exit(), "epoch": epoch, "fence": 0, "act": "", "spec": spec}
+    times = {"died_at": 0.0, "active_at": active, "progress": "", "title": title}
+    return Pane(pane="%1", tmux_session="$1", pid=1, **marks, **flags, **size, **times)  # type: ignore[arg-type]

@@ -8,12 +8,10 @@ import logging
 import os
 import signal
 from collections.abc import Callable, Coroutine
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from covey import agents, paths, place, process, settings
-from covey.agents.history import find_conversation
+from covey import agents, conversation, paths, place, process, settings
 from covey.errors import CoveyError, Unavailable
 from covey.fleet import Fleet
 from covey.keeper import Keeper
@@ -34,7 +32,7 @@ UNSETTLED_PAUSE = 0.15  # seconds to the next look while time alone may change a
 SAFETY_PAUSE = 10.0  # seconds to the next look when no bell rings at all
 RECEIPT_PAUSE, RECEIPT_PAUSE_MOST = 0.05, 0.5  # seconds between looks at a receipt that another helper may write
 CLOSE_PAUSE = 0.1  # seconds between two requests to the loop to end
-LEARN_PAUSES = (0.5, 1.0, 2.0, 4.0, 8.0)  # seconds between looks for the id of a new conversation
+LEARN_PAUSES = (0.0, 0.5, 1.0, 2.0, 4.0, 8.0)  # seconds between looks for the id of a new conversation
 
 log = logging.getLogger("covey")
 
@@ -127,16 +125,19 @@ class Helper:
         """The id that an agent gave its conversation by itself: it is in its history soon after the first prompt."""
         pane = await self.fleet.pane(view.id)
         profile = self.eyes.profile(view.agent)
-        if not profile.resume or not profile.history:
-            return
-        since = datetime.fromisoformat(view.since if pane.epoch > 1 else view.created).timestamp()
-        found_in = await asyncio.to_thread(process.environment, pane.pid) or {}
-        for pause in LEARN_PAUSES:
+        root = self.kit.kin.root(view.id, pane.pid)
+        for pause in LEARN_PAUSES if profile.resume and profile.history else ():
             await asyncio.sleep(pause)
-            found = await asyncio.to_thread(find_conversation, profile, pane.spec, found_in, since)
-            if found:
+            if found := await conversation.current(pane, profile, root, {}):
                 await self.keeper.change(view.id, conversation=found)
                 return
+
+    def _hear_conversations(self) -> None:
+        """Keep with each session the conversation that its agent says it is in now: people change it."""
+        for session, sight in self.eyes.seen.items():
+            view, said = self.fleet.views.get(session), sight.published.conversation if sight.published else ""
+            if view and said not in ("", view.conversation):
+                self._errand(self.keeper.change(session, conversation=said))
 
     def follow(self, receipt: Receipt) -> None:
         """From now on say what becomes of this act, also where another helper settles it."""
@@ -242,6 +243,7 @@ class Helper:
                 await self._follow()
                 await self._wait()
                 await self.fleet.refresh()
+                self._hear_conversations()
                 await self._catch_up()
                 self.tell_unwritten()
                 self._looked = asyncio.get_running_loop().time()

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from covey import env, naming, reference
+from covey import conversation, env, naming, reference
 from covey.ending import Ended
 from covey.errors import CoveyError, NoServer, NotFound, Refused, ServerLost
 from covey.fleet import Fleet
@@ -17,7 +17,7 @@ from covey.leftovers import Leftovers
 from covey.models import Identity, OnExit, Restart, Spec, now
 from covey.models import Session as View
 from covey.reaper import Decision
-from covey.session import Kit, environment, keep_values, lane, note_end, resumable, stage_start, values
+from covey.session import Kit, environment, keep_values, lane, note_end, stage_start, values
 from covey.tmux import panes
 
 
@@ -189,7 +189,9 @@ class Keeper:
         profile = self._kit.eyes.profile(spec.agent)
         if survivors := (await self.leftovers.end(view.id)).survivors:
             raise Refused(f"{len(survivors)} processes of the old start would not end", "try kill")
-        resume = not fresh and await resumable(self._kit, spec, profile, caller)
+        resume = not fresh and await conversation.resumable(self._kit.outbox, spec, profile, caller)
+        if not (resume or fresh):
+            await conversation.note_loss(self._kit.outbox, spec, view.epoch + 1)
         if not resume:
             spec = replace(spec, conversation=naming.conversation(profile))
         found = environment(spec, profile, caller, given)

@@ -8,7 +8,7 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from covey import naming, process, reaper
+from covey import naming, process, reaper, story
 from covey import workspace as workspaces
 from covey.asking import Environ, addressed, in_order, is_within, one_of
 from covey.errors import CoveyError, Refused, Usage
@@ -68,7 +68,7 @@ async def open_session(
     ended = not made and view.state in ("exited", "lost")
     if ended:
         view = await helper.keeper.respawn(view.id, request.caller, fresh=False, force=False)
-    answer: Json = {**view.to_json(), "opened": made, "respawned": ended}
+    answer: Json = {**view.to_json(), "opened": made, "respawned": ended, **await _beginning(helper, view)}
     if not made and request.options.get("history_limit") not in (None, view.options.get("history_limit")):
         answer["note"] = FIXED
     if made and name:
@@ -143,7 +143,13 @@ async def respawn(
     async with fallen(helper, view.id) as unsent:
         view = await helper.keeper.respawn(view.id, environ or os.environ, fresh=fresh, force=force)
     helper.revival.started(view.id)
-    return {**view.to_json(), "unsent": unsent}
+    return {**view.to_json(), "unsent": unsent, **await _beginning(helper, view)}
+
+
+async def _beginning(helper: Helper, view: Session) -> Json:
+    """What its answer says of a start that did not go on as it should."""
+    note = await asyncio.to_thread(story.beginning, helper.store, view.id, view.epoch)
+    return {"note": note} if note else {}
 
 
 async def restore(helper: Helper, *, names: list[str] | None = None, yes: bool = False, environ: Environ = None) -> Any:

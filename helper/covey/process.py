@@ -10,6 +10,7 @@ import os
 import signal
 import sys
 import termios
+import time
 from collections import defaultdict, deque
 from contextlib import suppress
 from dataclasses import dataclass
@@ -119,6 +120,12 @@ def identify(pid: int) -> Identity | None:
     """Who has this pid now; None: nobody, or a zombie."""
     one = _read(pid)
     return None if one is None or one.dead else one.identity
+
+
+def started(identity: Identity) -> float:
+    """When this process of this machine was started, in seconds since 1970."""
+    ago = time.clock_gettime(time.CLOCK_BOOTTIME) - identity.start / _TICKS if _LINUX else 0.0
+    return time.time() - ago if _LINUX else identity.start / 1000
 
 
 def alive(identity: Identity) -> bool | None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import glob
 import shutil
 import sys
 import uuid
@@ -13,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from covey import answer, env, reference
+from covey import answer, conversation, env, reference
 from covey.agents import Profile
 from covey.courier import Courier
 from covey.ending import Ended
@@ -114,25 +113,6 @@ async def stage_start(kit: Kit, spec: Spec, profile: Profile, found: Mapping[str
     return await asyncio.to_thread(kit.place.files.stage, f"{spec.id}.start.{uuid.uuid4().hex[:8]}", script)
 
 
-async def resumable(kit: Kit, spec: Spec, profile: Profile, caller: Mapping[str, str]) -> bool:
-    """Whether the agent has a conversation to go on with: asked to resume one that is not there, most exit at once.
-
-    Where the profile says in which file a conversation is kept, the file decides; else what was sent does.
-    """
-    if not profile.resume or not (spec.conversation or _by_place(spec, profile)):
-        return False
-    if "{id}" not in profile.history:
-        return await asyncio.to_thread(kit.outbox.spoken, spec.id)
-    pattern = profile.history.replace("{id}", glob.escape(spec.conversation))
-    home = caller.get("HOME") or str(Path.home())
-    return bool(await asyncio.to_thread(glob.glob, pattern.replace("~", glob.escape(home), 1)))
-
-
-def _by_place(spec: Spec, profile: Profile) -> bool:
-    """Whether the agent goes on with what was said in its directory, and asks for no id; in its own way only."""
-    return spec.argv[: len(profile.argv)] == profile.argv and not any("{id}" in word for word in profile.resume)
-
-
 async def end_processes(kit: Kit, pane: Pane, profile: Profile) -> Ended:
     """End everything that belongs to the pane's agent, and prove it. What lives on is in the answer."""
     root = kit.kin.root(pane.spec.id, pane.pid) or Identity(pane.pid, 0, kit.me.host)
@@ -201,8 +181,12 @@ class Session:
             pane = await self._find(self.id)
             if pane.epoch != from_epoch:
                 return False
-            spec, profile = pane.spec, self._profile(pane)
-            resume = not fresh and await resumable(self._kit, spec, profile, caller)
+            profile, root = self._profile(pane), self._kit.kin.root(self.id, pane.pid)
+            known = await conversation.current(pane, profile, root, caller)
+            spec = replace(pane.spec, guessed=False, conversation=known)
+            resume = not fresh and await conversation.resumable(self._kit.outbox, spec, profile, caller)
+            if not (resume or fresh):
+                await conversation.note_loss(self._kit.outbox, spec, pane.epoch + 1)
             if not resume:
                 spec = replace(spec, conversation=str(uuid.uuid4()) if profile.new_id else "")
             found = environment(spec, profile, caller, given)

@@ -89,6 +89,12 @@ def _became(row: sqlite3.Row) -> Json:
     return {"at": column.moment(row["settled"]), "kind": row["outcome"], "data": data}
 
 
+def beginning(store: Store, session: str, epoch: int) -> str:
+    """What is to be said of how that start of the agent began; '' where it began as it should."""
+    facts = (event["data"] for event in store.history(session) if event["kind"] == "began")
+    return next((str(each["reason"]) for each in facts if each["epoch"] == epoch), "")
+
+
 def words(kind: str, data: Json) -> str:
     """One row of a story in words; of a kind that is not known here, what it says as it stands."""
     facts = {name: value for name, value in data.items() if name not in ("by", "screen")}
@@ -151,6 +157,7 @@ WORDS: dict[str, Callable[[Json], str]] = {
     "restarted": _started,
     "restored": _started,
     "reset": _started,
+    "began": _reason,
     "exited": _exited,
     "closed": lambda data: f"outside covey; still running: {', '.join(map(str, data['pids']))}",
     "lost": lambda _data: "with its tmux server",

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, cast
 import pytest
 
 from covey import watch
-from covey.models import Exit, Pane, Spec, stamp
+from covey.models import Pane
 from covey.tmux.screen import Screen
 from covey.watch import Eyes
 from desk import Desk, standin_that
-from drawn import CATALOG, MENU, claude, codex, gemini
+from drawn import CATALOG, MENU, NOW, claude, codex, gemini, pane
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from covey.tmux.server import Server
     from world import World
 
-NOW = 1_800_000_000.0
 IDLE = Screen.plain(claude("● Done."), 120)
 LATER = Screen.plain(claude("● Done.", "", "● And more."), 120)
 
@@ -49,15 +48,6 @@ def rung() -> list[str]:
 @pytest.fixture
 def eyes(rung: list[str]) -> Eyes:
     return Eyes(cast("Server", None), CATALOG, lambda: rung.append("bell"))
-
-
-def pane(agent: str = "claude", title: str = "✳ Claude Code", epoch: int = 1, active: float = NOW) -> Pane:
-    spec = Spec("ab234567", "x", agent, (agent,), "/", stamp(NOW))
-    size = {"cols": 120, "rows": 40, "cursor": (0, 0), "cursor_visible": True}
-    flags = {"dead": False, "in_mode": False, "input_off": False, "attached": 0, "alternate": False}
-    marks = {"exit": Exit(), "epoch": epoch, "fence": 0, "act": "", "spec": spec}
-    times = {"died_at": 0.0, "active_at": active, "progress": "", "title": title}
-    return Pane(pane="%1", tmux_session="$1", pid=1, **marks, **flags, **size, **times)  # type: ignore[arg-type]
 
 
 def looked(eyes: Eyes, one: Pane, shot: Screen) -> str:

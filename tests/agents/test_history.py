@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
 
+from author import rollout
 from covey.agents.history import find_conversation
-from covey.models import Spec, stamp
+from covey.models import Spec
 from drawn import CATALOG
 
 if TYPE_CHECKING:
@@ -25,17 +25,9 @@ def look(agent: str, home: Path, cwd: str = "/project", since: float = START) ->
     return find_conversation(CATALOG.get(agent), spec, {"HOME": str(home)}, since)
 
 
-def rollout(home: Path, conversation: str, cwd: str = "/project", at: float = START + 5) -> None:
-    folder = home / ".codex/sessions/2027/01/15"
-    folder.mkdir(parents=True, exist_ok=True)
-    head = {"timestamp": stamp(at), "type": "session_meta", "payload": {"id": conversation, "cwd": cwd}}
-    text = json.dumps(head, separators=(",", ":")) + "\n"
-    (folder / f"rollout-2027-01-15T08-00-05-{conversation}.jsonl").write_text(text)
-
-
 def test_U01_a_conversation_belongs_to_the_directory_it_began_in(tmp_path: Path) -> None:
-    rollout(tmp_path, ONE)
-    rollout(tmp_path, TWO, cwd="/elsewhere")
+    rollout(tmp_path, ONE, START + 5)
+    rollout(tmp_path, TWO, START + 5, cwd="/elsewhere")
     assert look("codex", tmp_path) == ONE
     assert look("codex", tmp_path, cwd="/elsewhere") == TWO
     assert look("codex", tmp_path, cwd="/moved") == ""
@@ -53,8 +45,8 @@ def test_an_older_one_is_not_ours(tmp_path: Path) -> None:
 
 
 def test_of_two_that_fit_none_is_taken(tmp_path: Path) -> None:
-    rollout(tmp_path, ONE)
-    rollout(tmp_path, TWO)
+    rollout(tmp_path, ONE, START + 5)
+    rollout(tmp_path, TWO, START + 5)
     assert look("codex", tmp_path) == ""
 
 

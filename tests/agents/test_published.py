@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from author import Author
 from covey import process
-from covey.agents.published import Files, Published
+from covey.agents.published import Published
 from covey.models import Exit
 from covey.state import Evidence, judge
 from covey.tmux.screen import Screen
 from desk import Desk
 from drawn import CATALOG, MENU, claude, look
-from waiting import eventually
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,39 +22,10 @@ if TYPE_CHECKING:
 
     from world import World
 
-RULE = CATALOG.get("claude").session_file
-assert RULE is not None
-
-
-class Agent:
-    """A process that has a home, and what stands there in its name."""
-
-    def __init__(self, home: Path, **env: str) -> None:
-        self.running = subprocess.Popen(["sleep", "60"], env={"HOME": str(home), "PATH": os.environ["PATH"], **env})
-        self.pid = self.running.pid
-        eventually(lambda: "HOME" in (process.environment(self.pid) or {}), 5, "it runs")
-        self.folder = home / ".claude" / "sessions"
-        self.folder.mkdir(parents=True, exist_ok=True)
-        self.file = self.folder / f"{self.pid}.json"
-        self.files = Files()
-
-    def write(self, **facts: Any) -> None:
-        owner = process.identify(self.pid)
-        assert owner is not None
-        self.file.write_text(json.dumps({"procStart": str(owner.start), "kind": "interactive", **facts}))
-
-    def says(self) -> Published | None:
-        assert RULE is not None
-        return self.files.read([("ab234567", self.pid, RULE)]).get("ab234567")
-
-    def end(self) -> None:
-        self.running.kill()
-        self.running.wait()
-
 
 @pytest.fixture
-def agent(tmp_path: Path) -> Iterator[Agent]:
-    here = Agent(tmp_path)
+def agent(tmp_path: Path) -> Iterator[Author]:
+    here = Author(tmp_path)
     yield here
     here.end()
 
@@ -76,12 +45,12 @@ def agent(tmp_path: Path) -> Iterator[Agent]:
     ],
     ids=lambda value: str(value)[:40],
 )
-def test_its_words_are_read_by_the_profile(agent: Agent, facts: dict[str, Any], wanted: Published | None) -> None:
+def test_its_words_are_read_by_the_profile(agent: Author, facts: dict[str, Any], wanted: Published | None) -> None:
     agent.write(**facts)
     assert agent.says() == wanted
 
 
-def test_each_change_is_read(agent: Agent) -> None:
+def test_each_change_is_read(agent: Author) -> None:
     assert agent.says() is None
     agent.write(status="busy")
     assert agent.says() == Published("working")
@@ -94,20 +63,20 @@ def test_each_change_is_read(agent: Agent) -> None:
 @pytest.mark.parametrize(
     "text", ["", '{"status": "bu', "[1, 2]", "\0\1", "[" * 60_000], ids="empty half list binary deep".split()
 )
-def test_a_file_that_cannot_be_read_is_no_news(agent: Agent, text: str) -> None:
+def test_a_file_that_cannot_be_read_is_no_news(agent: Author, text: str) -> None:
     agent.write(status="busy")
     assert agent.says() == Published("working")
     agent.file.write_text(text)
     assert agent.says() in (Published("working"), None)
 
 
-def test_a_huge_file_is_left_alone(agent: Agent) -> None:
+def test_a_huge_file_is_left_alone(agent: Author) -> None:
     agent.write(status="busy", more="x" * 100_000)
     assert agent.says() is None
 
 
 def test_the_agents_own_variable_says_where_it_writes(tmp_path: Path) -> None:
-    agent = Agent(tmp_path, CLAUDE_CONFIG_DIR=str(tmp_path / "else"))
+    agent = Author(tmp_path, CLAUDE_CONFIG_DIR=str(tmp_path / "else"))
     try:
         agent.write(status="busy")
         assert agent.says() is None
@@ -118,7 +87,7 @@ def test_the_agents_own_variable_says_where_it_writes(tmp_path: Path) -> None:
         agent.end()
 
 
-def test_a_process_that_is_gone_says_nothing(agent: Agent) -> None:
+def test_a_process_that_is_gone_says_nothing(agent: Author) -> None:
     agent.write(status="busy")
     agent.end()
     assert agent.says() is None

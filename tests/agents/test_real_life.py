@@ -146,6 +146,24 @@ async def test_U03_U04_it_goes_on_or_begins_anew_as_it_is_told(agent, path, desk
         assert ours() == []
 
 
+@pytest.mark.parametrize("words", [[], ["/clear", "The word is egret."]], ids=["first", "cleared"])
+async def test_U02_started_again_right_after_a_prompt_it_goes_on(agent, words, path, desk):
+    """Its own id of the conversation is learnt when it is needed, and is that of the one it is in now."""
+    if agent not in ("claude", "codex", "opencode") or (words and agent != "claude"):
+        pytest.skip("its id is ours to choose, or it has none")
+    async with on_stage(agent, desk, path, "Say hello.") as (stage, _):
+        anew = await desk("respawn", name=agent, force=True, fresh=True, environ=dict(stage.caller))
+        assert anew["epoch"] == 2
+        for text in words or ["The word is heron."]:
+            await stage.agree_to_all()
+            receipt = await desk("send", name=agent, text=text, raw=True, wait=PATIENCE)
+            assert receipt["outcome"] == "submitted", receipt
+        await stage.until(lambda: stage.model.heard("The word"), "it was not heard", PATIENCE)
+        again = await desk("respawn", name=agent, force=True, environ=dict(stage.caller))
+        assert "note" not in again
+        assert (await asked(stage, "Which word?")).before > stage.model.heard("The word")[0].before
+
+
 async def known(stage):
     """Wait until covey knows the id of the conversation, where the agent goes on by one."""
 

@@ -164,6 +164,7 @@ _PROFILE: Mapping[str, Reader] = {
             "only": table_of(string),
             "state": string,
             "about": string,
+            "conversation": string,
             "states": table_of(one_of(PUBLISHED)),
             "background": _strings,
         },

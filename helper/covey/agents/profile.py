@@ -95,7 +95,8 @@ class SessionFile:
     It is ``file`` (``{pid}`` stands for the agent's process) in ``folder``, or in the directory that the agent's
     variable ``folder_env`` names. The object is believed where ``start`` holds the start time of that very process,
     in the kernel's own count, and every key of ``only`` the value given. ``states`` says what the words at ``state``
-    mean; those in ``background`` mean a task besides. ``about`` holds what the agent waits for.
+    mean; those in ``background`` mean a task besides. ``about`` holds what the agent waits for, ``conversation`` the
+    id of what is being said, which a person may change while the agent runs.
     """
 
     folder: str
@@ -106,6 +107,7 @@ class SessionFile:
     folder_env: str = ""
     only: Mapping[str, str] = field(default_factory=dict)
     about: str = ""
+    conversation: str = ""
     background: tuple[str, ...] = ()
 
 

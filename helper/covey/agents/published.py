@@ -7,6 +7,7 @@ a pid comes again. Nothing is made of a file's age, for a long turn writes nothi
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,14 +19,20 @@ from covey.models import Identity, StateName
 
 MAX_FILE = 1 << 16  # bytes
 
+_ID = re.compile(r"\w[\w-]{0,127}", re.ASCII)  # it becomes an argument, so it never looks like an option
+
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """What an agent says that it is doing; ``about``: what it waits for, in its own words."""
+    """What an agent says that it is doing; ``about``: what it waits for, in its own words.
+
+    ``conversation``: its own id of what is being said ('': it does not tell).
+    """
 
     state: StateName
     about: str = ""
     background: int = 0
+    conversation: str = ""
 
 
 @dataclass(slots=True)
@@ -93,4 +100,5 @@ def _words(said: Any, owner: Identity, rule: SessionFile) -> Published | None:
         return None
     state = rule.states[word]
     about = str(said.get(rule.about) or "")[:120] if state == "blocked" else ""
-    return Published(state, about, int(word in rule.background))
+    conversation = str(said.get(rule.conversation) or "")
+    return Published(state, about, int(word in rule.background), conversation if _ID.fullmatch(conversation) else "")
