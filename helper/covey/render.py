@@ -198,8 +198,9 @@ def _agents(value: Any) -> str:
             "untested" if a["untested"] else a["verified"],
         ]
         for a in value
+        if "problem" not in a
     ]
-    return table(rows)
+    return "\n".join([table(rows), *(f"WRONG {a['problem']}" for a in value if "problem" in a)])
 
 
 def _doctor(value: Json) -> str:

@@ -123,7 +123,8 @@ async def stats(helper: Helper, names: list[str] | None = None) -> Json:
 
 
 async def agents(helper: Helper) -> list[Json]:
-    return await doctor.agents(helper.catalog)
+    """Every profile; behind them ``{problem}``, a sentence for each file that cannot be read."""
+    return [*await doctor.agents(helper.catalog), *({"problem": each} for each in helper.catalog.problems)]
 
 
 async def rehearse(helper: Helper, agent: str) -> Json:

@@ -216,11 +216,19 @@ end
 
 ---@return string[]
 local function known(agents)
+  local wrong = vim.tbl_filter(function(agent)
+    return agent.problem ~= nil
+  end, agents)
   local rows = vim.tbl_map(function(agent)
     local installed = agent.installed and "installed" or "not here"
     return { agent.name, agent.title or "", installed, text(agent.version), agent.untested and "untested" or "" }
-  end, agents)
-  return columns({ "agent", "title", "here", "version", "" }, rows)
+  end, vim.list_slice(agents, 1, #agents - #wrong))
+  return vim.list_extend(
+    columns({ "agent", "title", "here", "version", "" }, rows),
+    vim.tbl_map(function(file)
+      return "wrong: " .. file.problem
+    end, wrong)
+  )
 end
 
 --- By verb: how its result reads. A verb that is not here has nothing to say.

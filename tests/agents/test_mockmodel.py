@@ -91,6 +91,13 @@ async def test_a_failure_has_its_status(model: MockModel, dialect: Any) -> None:
     assert json.loads(answer)["error"]["type"] == "rate_limit_error"
 
 
+@pytest.mark.parametrize("dialect", DIALECTS)
+async def test_an_answer_can_be_none(model: MockModel, dialect: Any) -> None:
+    status, answer = await ask(model, *dialect("mock:garble"))
+    assert "200" in status
+    assert answer == b"<html>{"
+
+
 async def test_the_outcome_of_a_tool_is_no_order(model: MockModel) -> None:
     path, body = anthropic("mock:run touch it")
     call = {"type": "tool_use", "id": "t", "name": "Bash", "input": {"command": "touch it"}}

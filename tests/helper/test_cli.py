@@ -228,6 +228,15 @@ def test_explain_reads_a_screen_from_a_file(covey, tmp_path):
     assert done["state"] == "blocked"
 
 
+def test_agents_says_which_profiles_cannot_be_read(covey, world):
+    folder = world.config / "covey" / "agents"
+    folder.mkdir(parents=True)
+    (folder / "mine.toml").write_text('name = "mine"\nargv = ["mine"]\ngrace = "long"\n')
+    sentence = f"{folder}/mine.toml, line 3: grace: must be a number of seconds from 0 to 600"
+    assert covey("agents").stdout.splitlines()[-1] == f"WRONG {sentence}"
+    assert json.loads(covey("agents", "--json").stdout)[-1] == {"problem": sentence}
+
+
 def test_doctor_and_agents_know_this_machine(covey):
     report = json.loads(covey("doctor", "--json").stdout)
     assert report["tmux"]["ok"] is True

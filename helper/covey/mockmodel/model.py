@@ -2,7 +2,8 @@ r"""A small model on the loopback for rehearsals: it speaks the dialects agents 
 
 An order stands in the newest words of the person: ``mock:slow 5`` (a word every quarter of a second), ``mock:hang 5``
 (nothing, then an answer), ``mock:think 5``, ``mock:run COMMAND`` (a call of the agent's shell), ``mock:call NAME
-JSON``, ``mock:say TEXT`` (``\n`` is a line end), ``mock:fail 500`` (an HTTP error), ``mock:drop`` (cut in the middle).
+JSON``, ``mock:say TEXT`` (``\n`` is a line end), ``mock:fail 500`` (an HTTP error), ``mock:drop`` (cut in the middle),
+``mock:garble`` (an answer that is none).
 Everything else is answered at once. What was heard is kept byte for byte, with the time.
 """
 
@@ -123,6 +124,9 @@ class MockModel:
             if request.order[0] == "fail":
                 status = int(request.order[1] or 500)
                 await _send(writer, status, {"type": "error", "error": dialect.error(status)})
+            elif request.order[0] == "garble":
+                writer.write(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n<html>{")
+                await writer.drain()
             elif dialect.streams(path=request.path, body=body):
                 await self._stream(reader, writer, request, dialect)
             else:
