@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from covey import conversation, env, naming, reference
+from covey.agents import lacks
 from covey.ending import Ended
 from covey.errors import CoveyError, NoServer, NotFound, Refused, ServerLost
 from covey.fleet import Fleet
@@ -186,7 +187,7 @@ class Keeper:
 
     async def _restore(self, view: View, caller: Mapping[str, str], given: Mapping[str, str], *, fresh: bool) -> View:
         spec = replace(await self._current_spec(view), guessed=False)
-        profile = self._kit.eyes.profile(spec.agent)
+        profile = lacks.without(self._kit.eyes.profile(spec.agent), spec.options)
         if survivors := (await self.leftovers.end(view.id)).survivors:
             raise Refused(f"{len(survivors)} processes of the old start would not end", "try kill")
         resume = not fresh and await conversation.resumable(self._kit.outbox, spec, profile, caller)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from covey import answer, conversation, env, reference
-from covey.agents import Profile
+from covey.agents import Profile, lacks
 from covey.courier import Courier
 from covey.ending import Ended
 from covey.errors import CoveyError, LaneBusy, NotFound, Refused, Usage
@@ -53,7 +53,8 @@ class Kit:
 def arguments(spec: Spec, profile: Profile, *, resume: bool) -> list[str]:
     """What the agent is started with: its own conversation resumed by id, or a new one under an id of ours."""
     more = profile.resume if resume else profile.new_id if spec.conversation else ()
-    words = [*spec.argv, *(word.replace("{id}", spec.conversation) for word in more)]
+    argv = [word for word in spec.argv if word not in lacks.left_out(spec.options)]
+    words = [*argv, *(word.replace("{id}", spec.conversation) for word in more)]
     return [word.replace("{python}", sys.executable).replace("{helper}", HELPER) for word in words]
 
 
@@ -181,7 +182,7 @@ class Session:
             pane = await self._find(self.id)
             if pane.epoch != from_epoch:
                 return False
-            profile, root = self._profile(pane), self._kit.kin.root(self.id, pane.pid)
+            profile, root = lacks.without(self._profile(pane), spec.options), self._kit.kin.root(self.id, pane.pid)
             known = await conversation.current(pane, profile, root, caller)
             spec = replace(pane.spec, guessed=False, conversation=known)
             resume = not fresh and await conversation.resumable(self._kit.outbox, spec, profile, caller)

@@ -103,6 +103,64 @@ async def test_U06_arguments_that_exclude_each_other_are_never_given_together(wo
     await desk.close()
 
 
+OLD = """
+name = "old"
+title = "Old"
+argv = ["sh", "-c", '%s echo "started $@"; exec cat', "old", "--quiet"]
+new_id = ["--new", "{id}"]
+flags = { model = ["--model", "{value}"] }
+"""
+ALWAYS = 'echo "Unknown argument: new"; exit 1;'
+
+
+@pytest.fixture
+async def old(world, request):
+    """A helper that knows an agent of an old version: ``request.param`` is how it takes its arguments."""
+    folder = world.config / "covey" / "agents"
+    folder.mkdir(parents=True)
+    (folder / "old.toml").write_text(OLD % request.param)
+    desk = await Desk(world).start()
+    yield desk
+    await desk.close()
+
+
+def refusing(option):
+    return f'case "$*" in *{option}*) echo "error: unknown option {option}"; exit 1;; esac;'
+
+
+async def told(desk, name):
+    return [row["words"] for row in await desk("log", name=name) if row["kind"] == "began"]
+
+
+@pytest.mark.parametrize("old", [refusing("--new"), refusing("--quiet")], indirect=True)
+async def test_U06_an_option_that_an_old_version_does_not_know_is_left_out(old):
+    made = await old("open", name="one", agent="old")
+    await old.shows("one", "started")
+    seen = await old("get", name="one")
+    option = seen["options"]["without"]
+    assert (seen["epoch"], seen["id"], seen["state"] == "exited") == (2, made["id"], False)
+    assert option not in await old.screen("one")
+    assert [f"does not know {option}" in said for said in await told(old, "one")] == [True]
+    await old.until(lambda: [option in each["data"]["message"] for each in old.events if each["event"] == "Notice"])
+    await old("respawn", name="one", force=True)
+    await old.shows("one", "started")
+    assert (await old("get", name="one"))["epoch"] == 3, "it is not tried again"
+
+
+@pytest.mark.parametrize(("old", "expected"), [(ALWAYS, 2), (refusing("--model"), 1)], indirect=["old"])
+async def test_U06_what_does_not_help_or_a_person_asked_for_is_not_tried_again_and_again(old, expected):
+    await old("open", name="one", agent="old", options={"model": "big"})
+
+    async def rests():
+        seen = await old("get", name="one")
+        return seen["state"] == "exited" and seen["epoch"] == expected
+
+    await old.until(rests)
+    if waiting := old.front.helper.revival._tasks.values():
+        await asyncio.wait(waiting)
+    assert (await old("get", name="one"))["epoch"] == expected
+
+
 async def test_a_reset_forgets_the_conversation(desk):
     await desk("open", name="one", agent="standin")
     await desk.state("one", "idle")
