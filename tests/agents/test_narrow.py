@@ -156,6 +156,20 @@ SCREENS: dict[str, tuple[str, str, str, list[str]]] = {
             "   ⬝⬝⬝⬝⬝⬝⬝⬝ mock error 429 [retrying in 4s attempt #2]          esc interrupt    • OpenCode 1.18.33",
         ],
     ),
+    "copilot-34-works-beside-a-draft": (
+        "copilot",
+        "hello - GitHub Copilot",
+        "working",
+        [
+            " ❯ mock:hang 5             16:20 ┃",
+            "                                 ┃",
+            " /tmp/lab/x/.../w [⎇ master]",
+            "─" * 34,
+            "❯ und dann noch",
+            "─" * 34,
+            "  esc esc interrupt · ctrl+q enqu",
+        ],
+    ),
     "gemini-52-light-thinks": (
         "gemini",
         "Gemini CLI (w)",
