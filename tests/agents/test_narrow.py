@@ -156,6 +156,21 @@ SCREENS: dict[str, tuple[str, str, str, list[str]]] = {
             "   ⬝⬝⬝⬝⬝⬝⬝⬝ mock error 429 [retrying in 4s attempt #2]          esc interrupt    • OpenCode 1.18.33",
         ],
     ),
+    "codex-60-finds": (
+        "codex",
+        "w | w",
+        "blocked",
+        [
+            "  Worked for 13s • 16:28",
+            "",
+            "› Ask Codex to do anything",
+            "",
+            "  mock-model default · /tmp/rec/codex-60x30/w ·",
+            "  Rehearsal",
+            "  Find: resume",
+            "  No matches · full transcript · esc cancel",
+        ],
+    ),
     "copilot-34-works-beside-a-draft": (
         "copilot",
         "hello - GitHub Copilot",

@@ -40,6 +40,10 @@ DRAFTS = {
     "aider-rows": ("aider", aider(last="> fix\n> it"), "fix\nit"),
     "aider-draft": ("aider", aider(last="diff> fix it"), "fix it"),
     "copilot-empty": ("copilot", copilot(), ""),
+    "claude-shell": ("claude", claude("● Hm", draft="!\u00a0", foot="  ! for shell mode"), "!"),
+    "gemini-shell": ("gemini", gemini("✦ Hm", draft=" !   ls"), "!   ls"),
+    "qwen-shell": ("qwen", qwen(draft="!"), "!"),
+    "copilot-shell": ("copilot", copilot(draft="! ls"), "! ls"),
     "none": ("claude", "just text", None),
     "shell": ("shell", "$ ls", None),
 }
