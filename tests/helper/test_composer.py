@@ -60,3 +60,9 @@ def test_the_draft_is_read_by_structure(agent: str, text: str, want: str | None)
 def test_ghost_text_is_no_draft(ghost: str) -> None:
     text = standin("Done.", draft=f"❯ {ghost}")
     assert composer(parse(text, 60), CATALOG.get("standin")) == ""
+
+
+def test_the_mark_of_a_shell_counts_in_whatever_colour() -> None:
+    """Qwen draws it as it draws placeholders."""
+    text = qwen(draft="\x1b[38;5;103m! \x1b[39m\x1b[48;5;252mH\x1b[38;5;103m\x1b[49meard 1548 bytes.\x1b[39m")
+    assert composer(parse(text, 60), CATALOG.get("qwen")) == "! Heard 1548 bytes."

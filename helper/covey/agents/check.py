@@ -142,6 +142,7 @@ _PROFILE: Mapping[str, Reader] = {
             "top": pattern,
             "bottom": pattern,
             "above": pattern,
+            "shell": pattern,
             "ghosts": list_of(pattern),
             "foot": count,
         },

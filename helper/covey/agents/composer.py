@@ -37,8 +37,11 @@ def locate(screen: Screen, rule: ComposerRule) -> Box | None:
 def draft(screen: Screen, rule: ComposerRule, box: Box) -> str:
     """What stands in the composer, as shown; '' where there are only placeholders and blanks.
 
-    A placeholder is dim; only where there are no colours it is told by its words, which somebody may have typed.
+    A placeholder is dim; only where there are no colours it is told by its words, which somebody may have typed. The
+    mark of a shell is something that stands there, too.
     """
+    if rule.shell is not None and rule.shell.match(screen.lines[box.first]):
+        return "\n".join(row.strip() for row in screen.lines[box.first : box.last + 1]).strip()
     edge = _edge(screen, rule, box)
     rows = [_inside(screen.bright[at][:edge], rule, at == box.first) for at in range(box.first, box.last + 1)]
     text = "\n".join(rows).strip()

@@ -47,6 +47,7 @@ class ComposerRule:
     ``foot`` rows below. ``bar``: rows that start with ``prompt``, closed by a ``bottom`` row.
     Where prompts in the talk are framed as the composer is, ``above`` stands in one of the three rows over it alone.
     ``ghosts`` are placeholders that stand where a draft would, for captures without colours.
+    ``shell`` begins the first row where what is typed goes to a shell: in whatever colour, no prompt must follow it.
     """
 
     kind: ComposerKind
@@ -54,6 +55,7 @@ class ComposerRule:
     top: re.Pattern[str]
     bottom: re.Pattern[str]
     above: re.Pattern[str] | None = None
+    shell: re.Pattern[str] | None = None
     ghosts: tuple[re.Pattern[str], ...] = ()
     foot: int = 0
 
