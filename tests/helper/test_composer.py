@@ -44,6 +44,7 @@ DRAFTS = {
     "gemini-shell": ("gemini", gemini("✦ Hm", draft=" !   ls"), "!   ls"),
     "qwen-shell": ("qwen", qwen(draft="!"), "!"),
     "copilot-shell": ("copilot", copilot(draft="! ls"), "! ls"),
+    "opencode-shell": ("opencode", opencode(draft="ls").replace("Build · Big Model", "Shell"), "┃\n┃  ls\n┃\n┃  Shell"),
     "none": ("claude", "just text", None),
     "shell": ("shell", "$ ls", None),
 }

@@ -40,8 +40,9 @@ def draft(screen: Screen, rule: ComposerRule, box: Box) -> str:
     A placeholder is dim; only where there are no colours it is told by its words, which somebody may have typed. The
     mark of a shell is something that stands there, too.
     """
-    if rule.shell is not None and rule.shell.match(screen.lines[box.first]):
-        return "\n".join(row.strip() for row in screen.lines[box.first : box.last + 1]).strip()
+    mark = box.bottom - 1 if rule.kind == "bar" else box.first  # within a bar the agent's own line says so
+    if rule.shell is not None and rule.shell.match(screen.lines[mark]):
+        return "\n".join(row.strip() for row in screen.lines[box.first : max(box.last, mark) + 1]).strip()
     edge = _edge(screen, rule, box)
     rows = [_inside(screen.bright[at][:edge], rule, at == box.first) for at in range(box.first, box.last + 1)]
     text = "\n".join(rows).strip()

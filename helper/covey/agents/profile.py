@@ -47,7 +47,8 @@ class ComposerRule:
     ``foot`` rows below. ``bar``: rows that start with ``prompt``, closed by a ``bottom`` row.
     Where prompts in the talk are framed as the composer is, ``above`` stands in one of the three rows over it alone.
     ``ghosts`` are placeholders that stand where a draft would, for captures without colours.
-    ``shell`` begins the first row where what is typed goes to a shell: in whatever colour, no prompt must follow it.
+    ``shell`` begins the first row, in a bar the last, where what is typed goes to a shell: in whatever colour, no
+    prompt must follow it.
     """
 
     kind: ComposerKind
