@@ -182,7 +182,7 @@ class Session:
             pane = await self._find(self.id)
             if pane.epoch != from_epoch:
                 return False
-            profile, root = lacks.without(self._profile(pane), spec.options), self._kit.kin.root(self.id, pane.pid)
+            profile, root = lacks.without(self._profile(pane), pane.spec.options), self._kit.kin.root(self.id, pane.pid)
             known = await conversation.current(pane, profile, root, caller)
             spec = replace(pane.spec, guessed=False, conversation=known)
             resume = not fresh and await conversation.resumable(self._kit.outbox, spec, profile, caller)
