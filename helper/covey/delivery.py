@@ -24,7 +24,7 @@ from covey.halt import Halt
 from covey.look import MOST, NO_DIALOG, NO_SHELL, Look, poll
 from covey.models import Pane, Verdict
 from covey.prompt import CANONICAL_LINE, SHELLS, Draft, Result, is_same, longest_line, obstacle
-from covey.tmux import panes, screen
+from covey.tmux import panes, reading, screen
 from covey.tmux.server import COLS, ROWS, Server
 
 SEEN_DEADLINE = 30.0  # seconds a pasted draft may take to show
@@ -112,9 +112,9 @@ class Delivery:
             raise Halt(stop.outcome, stop.reason)
         return look.composer or ""
 
-    async def _people(self) -> list[panes.Client]:
+    async def _people(self) -> list[reading.Client]:
         """Who is attached to the session."""
-        clients = await panes.clients(self.server)
+        clients = await reading.clients(self.server)
         return [each for each in clients if each.person and each.tmux_session == self.pane.tmux_session]
 
     # Typing
@@ -261,7 +261,7 @@ class Delivery:
 
     async def _look(self) -> Look:
         """The pane and its screen now. One that died, was left to a shell or was fenced off ends the delivery."""
-        seen = await panes.see(self.server, self.pane.pane)
+        seen = await reading.see(self.server, self.pane.pane)
         if seen is None:
             raise NotFound("the session's pane is gone")
         pane, shot = seen
@@ -285,7 +285,7 @@ class Delivery:
             if time.monotonic() > deadline:
                 raise halt.gone("the agent left a shell behind", self.draft)
             await asyncio.sleep(MOST)
-            now = await panes.look_at(self.server, pane.pane)
+            now = await reading.look_at(self.server, pane.pane)
             if now is None:
                 raise NotFound("the session's pane is gone")
             self._check(now)

@@ -23,7 +23,7 @@ from covey.presence import Presence
 from covey.records import GIVEN_UP, Records, completed, differs, seconds_since
 from covey.session import Kit, Session, lane, note_end
 from covey.store import Record, acting
-from covey.tmux import panes
+from covey.tmux import reading
 
 STATUS_TRIES = 8  # readings of a dead pane without a status, each after a nudge of its server
 STATUS_PAUSE = 0.004  # seconds between them: tmux answers a nudge in about 2 ms
@@ -170,7 +170,7 @@ class Fleet:
         ]
         closed = [record for record in missing if self.presence.server and record.server == self.presence.server]
         if closed:
-            again, _ = await panes.look(self._wire)
+            again, _ = await reading.look(self._wire)
             here = {pane.spec.id for pane in again}
             for record in closed:
                 if record.spec.id not in here:
@@ -232,9 +232,9 @@ class Fleet:
     async def pane(self, session: str) -> Pane:
         """The session's pane, read now. ``NotFound`` when tmux has it no more."""
         known = self.panes.get(session)
-        pane = await panes.look_at(self._wire, known.pane) if known else None
+        pane = await reading.look_at(self._wire, known.pane) if known else None
         if pane is None or pane.spec.id != session:
-            found, _ = await panes.look(self._wire)
+            found, _ = await reading.look(self._wire)
             pane = next((each for each in found if each.spec.id == session), None)
         if pane is None:
             raise NotFound("the session's pane is gone", "see: covey list")

@@ -23,7 +23,7 @@ from covey.session import Kit
 from covey.settling import Settling
 from covey.shortage import Workers
 from covey.store import Store
-from covey.tmux import panes
+from covey.tmux import reading
 from covey.tmux.control import Control
 from covey.watch import SUBSCRIPTION, Bells, Eyes
 
@@ -215,7 +215,7 @@ class Helper:
 
         Nor does the server let go of it when it is asked to: it waits until that answer was read.
         """
-        clients = [each.pid for each in await panes.clients(self.place.wire) if not each.person]
+        clients = [each.pid for each in await reading.clients(self.place.wire) if not each.person]
         if len(clients) > 1:
             table = await asyncio.to_thread(process.snapshot)
             ours = str(self.place.wire.socket)
@@ -260,7 +260,7 @@ class Helper:
         if wire.connected:
             control = await wire.connect()
             if control is not self._subscribed:
-                await panes.subscribe(control, *SUBSCRIPTION)
+                await reading.subscribe(control, *SUBSCRIPTION)
                 self._subscribed = control
 
     async def _wait(self) -> None:

@@ -19,7 +19,7 @@ from covey.models import Identity, OnExit, Restart, Spec, now
 from covey.models import Session as View
 from covey.reaper import Decision
 from covey.session import Kit, environment, keep_values, lane, note_end, stage_start, values
-from covey.tmux import panes
+from covey.tmux import panes, reading
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,8 +242,8 @@ class Keeper:
         """With the last session gone and nobody else on the wire, the hub and with it the server end."""
         async with self._fleet.lock:
             try:
-                found, _ = await panes.look(self._wire)
-                if not found and len(await panes.clients(self._wire)) <= 1:
+                found, _ = await reading.look(self._wire)
+                if not found and len(await reading.clients(self._wire)) <= 1:
                     await self._wire.end()
             except (NoServer, ServerLost):
                 pass

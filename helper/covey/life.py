@@ -17,7 +17,7 @@ from covey.keeper import Request
 from covey.models import Identity, Json, Receipt, Session
 from covey.speech import fallen, minted, queue_prompt
 from covey.store import acting
-from covey.tmux import panes
+from covey.tmux import reading
 
 RESTORE_AT_ONCE = 4  # sessions that are made again side by side
 FIXED = "its scrollback stays as it is: tmux fixes it when it makes a pane; kill the session and open it anew"
@@ -274,7 +274,7 @@ def _awaited(helper: Helper) -> set[str]:
 async def _shown(helper: Helper, leaving: Identity | None) -> set[str]:
     """Sessions with a client (somebody attached, somebody's preview) that neither we nor the leaving editor started."""
     try:
-        clients = await panes.clients(helper.place.wire)
+        clients = await reading.clients(helper.place.wire)
     except CoveyError:
         return set(helper.fleet.panes)  # who looks cannot be told
     table = await asyncio.to_thread(process.snapshot)

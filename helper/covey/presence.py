@@ -10,7 +10,7 @@ from collections.abc import Callable
 from covey.errors import NoServer, ServerLost, Unavailable
 from covey.models import Identity, Pane
 from covey.session import Kit
-from covey.tmux import panes
+from covey.tmux import reading
 from covey.tmux.control import Control
 
 REVIVE_TRIES, REVIVE_PAUSE = 20, 0.05  # a living server makes its socket anew on SIGUSR1
@@ -37,7 +37,7 @@ class Presence:
                 return []
             control = await wire.connect()
         await self._meet(control)
-        found, unread = await panes.look(wire)
+        found, unread = await reading.look(wire)
         for row in set(unread) - self.unread:
             self._unreadable(row)
         self.unread = set(unread)
@@ -62,7 +62,7 @@ class Presence:
         """Learn which process answers: for one client that is one server for good."""
         if self.server is None or control is not self._control:
             self.server = None
-            self.server = self._place.processes.identify(await panes.server_pid(self._place.wire))
+            self.server = self._place.processes.identify(await reading.server_pid(self._place.wire))
             self._control = control
             await self._remember()
 

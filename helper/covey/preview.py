@@ -14,7 +14,7 @@ from typing import Any
 from covey.errors import CoveyError, NotFound
 from covey.fleet import Emit, Fleet
 from covey.models import Exit, Pane
-from covey.tmux import panes
+from covey.tmux import reading
 from covey.tmux.client import Client
 from covey.tmux.server import COLS, ROWS, Server
 
@@ -94,7 +94,7 @@ class Preview:
 
     async def _frame(self) -> bool:
         pane = await self._fleet.pane(self.session)
-        (shot,) = await panes.capture(self._server, pane.pane)
+        (shot,) = await reading.capture(self._server, pane.pane)
         if shot is None:
             raise NotFound("closed")
         ended = pane.exit if pane.dead else None
@@ -105,7 +105,7 @@ class Preview:
         self._emit("Frame", self.session, self._data(pane, shot))
         return True
 
-    def _data(self, pane: Pane, shot: panes.Shot) -> dict[str, Any]:
+    def _data(self, pane: Pane, shot: reading.Shot) -> dict[str, Any]:
         x, y = shot.cursor
         cursor = {"x": x, "y": y, "visible": shot.cursor_visible}
         self._screen = {"ansi": shot.ansi, "cols": shot.cols, "rows": shot.rows, "cursor": cursor}

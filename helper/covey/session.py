@@ -23,7 +23,7 @@ from covey.models import Identity, Json, Pane, Receipt, Spec
 from covey.outbox import Outbox
 from covey.place import Place
 from covey.store import Store
-from covey.tmux import audience, panes, screen
+from covey.tmux import audience, panes, reading, screen
 from covey.watch import Eyes
 
 PASS = 1.0  # seconds a kill or a respawn waits for the lane before it goes on behind its fence
@@ -268,7 +268,7 @@ class Session:
         pane = await self._find(self.id)
 
         async def read() -> screen.Screen:
-            (shot,) = await panes.capture(self._kit.place.wire, pane.pane)
+            (shot,) = await reading.capture(self._kit.place.wire, pane.pane)
             if shot is None:
                 raise NotFound("the session's pane is gone")
             return screen.parse(shot.ansi, shot.cols)

@@ -12,7 +12,7 @@ from covey.asking import addressed, in_order, is_within
 from covey.errors import NotFound, Refused
 from covey.helper import Helper
 from covey.models import Json
-from covey.tmux import panes
+from covey.tmux import reading
 
 WAY_OUT_MS = 4000  # for which the way out of an attached session is shown, unless a key is pressed
 HISTORY_MOST = 50_000  # lines of scrollback one capture may ask for
@@ -49,12 +49,12 @@ async def capture(helper: Helper, name: str, *, ansi: bool = False, history: int
     view = await addressed(helper, name)
     pane = await helper.fleet.pane(view.id)
     wire = helper.place.wire
-    (shot,) = await panes.capture(wire, pane.pane, colours=ansi)
+    (shot,) = await reading.capture(wire, pane.pane, colours=ansi)
     if shot is None:
         raise NotFound("the session's pane is gone")
     text = shot.ansi
     if history:
-        text = await panes.history(wire, pane.pane, min(history, HISTORY_MOST), colours=ansi)
+        text = await reading.history(wire, pane.pane, min(history, HISTORY_MOST), colours=ansi)
     cursor = {"x": shot.cursor[0], "y": shot.cursor[1], "visible": shot.cursor_visible}
     return {"lines": text.split("\n"), "cols": shot.cols, "rows": shot.rows, "cursor": cursor}
 

@@ -15,7 +15,7 @@ from covey.agents import Catalog, Profile
 from covey.agents.published import Files, Published
 from covey.errors import Usage
 from covey.models import Identity, Pane, Verdict
-from covey.tmux import panes, screen
+from covey.tmux import reading, screen
 from covey.tmux.server import Server
 
 SUBSCRIPTION = ("covey", "#{S:#{W:#{P:#{pane_id}#{pane_dead}#{window_activity}#{cursor_x}.#{cursor_y}#{pane_title}}}}")
@@ -109,7 +109,7 @@ class Eyes:
         """Bring ``seen`` up to these panes."""
         self.seen = {p.spec.id: self._sight(p) for p in found}
         stale = [pane for pane in found if self._stale(pane)]
-        shots = await panes.capture(self._server, *(pane.pane for pane in stale), colours=True)
+        shots = await reading.capture(self._server, *(pane.pane for pane in stale), colours=True)
         for pane, shot in zip(stale, shots, strict=True):
             if shot is not None:
                 self.saw(pane, self._parsed(pane, shot))
@@ -125,7 +125,7 @@ class Eyes:
         for session, sight in self.seen.items():
             sight.published = said.get(session)
 
-    def _parsed(self, pane: Pane, shot: panes.Shot) -> screen.Screen:
+    def _parsed(self, pane: Pane, shot: reading.Shot) -> screen.Screen:
         """The screen of a shot; parsed anew only where it is not what was read last."""
         sight = self.seen[pane.spec.id]
         if sight.shot is None or sight.drawn != (shot.ansi, shot.cols):

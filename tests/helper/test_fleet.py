@@ -11,6 +11,7 @@ import pytest
 from covey import fleet, process, registry
 from covey.models import Exit, Session
 from covey.records import Records
+from covey.tmux import reading
 
 NOBODY = 2**22 + 1  # no pid is that high
 
@@ -41,7 +42,7 @@ async def misheard(desk, monkeypatch):
         await desk("open", name=name, cmd=["sleep", "1000"])
     await desk.until(lambda: all(desk.front.helper.kit.kin.root(v.id, v.pid) for v in views(desk).values()))
     desk.front.helper._loop.cancel()
-    real, looks, nudges = fleet.panes.look, [], []
+    real, looks, nudges = reading.look, [], []
 
     def deaf(times):
         for view in views(desk).values():
@@ -59,7 +60,7 @@ async def misheard(desk, monkeypatch):
             return (found, bad) if all(each.exit != Exit() for each in found) else None
 
         nudged = desk.front.helper.fleet.presence.server.pid
-        monkeypatch.setattr(fleet.panes, "look", look)
+        monkeypatch.setattr(reading, "look", look)
         monkeypatch.setattr(type(desk.front.helper.place.processes), "nudge", staticmethod(nudges.append))
         return looks, nudges
 

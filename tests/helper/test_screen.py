@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from covey.tmux import panes
+from covey.tmux import reading
 from covey.tmux.control import Block
 from covey.tmux.screen import Screen, parse
 
@@ -86,5 +86,5 @@ def test_anything_can_be_read(text: str) -> None:
 @pytest.mark.parametrize(("dead", "last"), [(b"1", b""), (b"0", b"Pane is dead (status 1, today)")])
 def test_what_an_old_tmux_writes_on_a_dead_pane_is_no_word_of_the_agent(dead, last):
     shown = Block(ok=True, lines=(b"please log in", b"Pane is dead (status 1, today)"))
-    shot = panes._shot([shown, Block(ok=True, lines=(b"80 2 0 1 1 " + dead,))])
+    shot = reading._shot([shown, Block(ok=True, lines=(b"80 2 0 1 1 " + dead,))])
     assert shot.ansi == "please log in\n" + last.decode()
