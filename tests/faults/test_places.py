@@ -187,7 +187,8 @@ rm {world.run}/fill
     assert held.startswith("held: ")
     assert "No space left on device" in held
     assert sent.startswith("submitted")
-    assert next(row for row in log if "'words'" in row).split()[2:4] == ["send", "submitted"]
+    (number,) = (row.split()[3].rstrip(":") for row in log if "'words'" in row)
+    assert any(row.split()[2:4] == ["submitted", number] for row in log)
     assert (killed, rest) == ("one: ended 1 process", "no sessions")
     assert not list(world.root.rglob("*.start.*"))
 

@@ -156,7 +156,7 @@ async def test_U06_what_does_not_help_or_a_person_asked_for_is_not_tried_again_a
         return seen["state"] == "exited" and seen["epoch"] == expected
 
     await old.until(rests)
-    if waiting := old.front.helper.revival._tasks.values():
+    if waiting := old.front.helper.revival._tasks:
         await asyncio.wait(waiting)
     assert (await old("get", name="one"))["epoch"] == expected
 
