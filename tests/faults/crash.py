@@ -33,7 +33,7 @@ from covey.models import FINAL
 from covey.outbox import Outbox
 from covey.place import Files
 from covey.session import lane
-from covey.tmux import panes
+from covey.tmux import panes, reading
 from covey.tmux.control import Control
 from desk import Desk
 from world import World
@@ -46,7 +46,8 @@ SETTLED = 40.0  # seconds until all that can be delivered is
 STEPS = {
     Outbox: ("put", "head", "typing", "settle", "hold", "hold_behind"),
     Files: ("stage", "remove"),
-    panes: ("paste", "keys", "see", "look_at", "raise_fence"),
+    panes: ("paste", "keys", "raise_fence"),
+    reading: ("see", "look_at"),
     Control: ("_enqueue",),
 }
 
