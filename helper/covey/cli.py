@@ -181,7 +181,10 @@ VERBS: dict[str, tuple[str, list[Word], Any]] = {
         "send one prompt to several sessions",
         [
             (["--text"], {"required": True, "metavar": "TEXT", "help": "the prompt; - reads standard input"}),
-            (["names"], {"nargs": "+", "metavar": "NAME", "help": "sessions' names or ids"}),
+            (
+                ["names"],
+                {"nargs": "*", "metavar": "NAME", "help": "sessions' names or ids; none: every agent that runs"},
+            ),
         ],
         shell.broadcast,
     ),

@@ -81,8 +81,8 @@ class Delivery:
 
     async def _deliver(self) -> Result:
         if self.draft is None:
-            before = await self._clear()
-            await self._paste(await self.begin())
+            before, text = await self._clear(), await self.begin()
+            await self._paste(f" {text}" if before and not self.submit else text)
             if not self.submit:
                 return Result("pasted", "not submitted, as asked")
             await self._settle(before)
@@ -93,7 +93,7 @@ class Delivery:
     # Before
 
     async def _clear(self) -> str:
-        """Make sure the way is free; answers what the composer holds already (only by force not empty)."""
+        """Make sure the way is free; answers what the composer holds already."""
         if self.pane.in_mode:
             await panes.leave_mode(self.server, self.pane)
         look, people = await asyncio.gather(self._look(), self._people())
@@ -107,7 +107,7 @@ class Delivery:
         self.pane = look.pane
         if self.profile.has_composer and verdict.state != "starting":  # what starts an agent is a shell, too
             await self._lives(look.pane)
-        stop = obstacle(verdict, look.composer, self.profile, when=self.when)
+        stop = obstacle(verdict, look.composer, self.profile, when=self.when, submit=self.submit)
         if stop and not (self.force and stop.outcome == "held" and not look.dialog):
             raise Halt(stop.outcome, stop.reason)
         return look.composer or ""

@@ -174,22 +174,22 @@ class Fleet:
             here = {pane.spec.id for pane in again}
             for record in closed:
                 if record.spec.id not in here:
-                    await self._closed(record)
+                    await self._over(record, OUTSIDE)
         for record in missing:
             if record.server is None and seconds_since(record.spec.created) > GIVEN_UP:
-                await self.finish(record.spec.id, "it was never started")
+                await self._over(record, "it was never started")
         return [r for r in missing if r.server not in (None, self.presence.server) or r.spec.id in self._left]
 
-    async def _closed(self, record: Record) -> None:
-        """Its tmux session was closed outside: that is its end, unless something of it runs on."""
+    async def _over(self, record: Record, reason: str) -> None:
+        """That it has no tmux session is the end of it, unless something of it runs on."""
         session, known = record.spec.id, record.state.get("state") == "lost"
         if left := await Leftovers(self._kit).of(record, patience=0 if known else HANG_UP):
             self._left[session] = left
             await self._kit.note(self._records.note_lost, session, "closed", {"pids": left})
             return
         with acting({}):
-            await self._kit.note(note_end, self._kit.store, session, OUTSIDE, Ended([], [], []))
-        await self.finish(session, OUTSIDE)
+            await self._kit.note(note_end, self._kit.store, session, reason, Ended([], [], []))
+        await self.finish(session, reason)
 
     def _show_pane(self, pane: Pane, record: Record | None, queued: int) -> View | None:
         """Say how a session is; answers it where that, or something of it, has to be written down."""

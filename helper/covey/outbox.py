@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 TYPING = "being typed"
 LOST_TYPER = "covey ended while it was typing this, so it may or may not have arrived"
-REAPED = "the session was reaped before this was typed"
+REAPED = "the session was ended before this was typed"
 ENDED = "the session ended before this was seen to be taken"
 
 

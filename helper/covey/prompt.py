@@ -147,8 +147,13 @@ def occasion(given: str, profile: Profile, configured: str) -> str:
     return usual if not when or (when == "ask" and profile.queues_itself) else when
 
 
-def obstacle(verdict: Verdict, composer: str | None, profile: Profile, *, when: str) -> Result | None:
-    """Why a prompt may not be typed now, from what the session shows; None when it may. The first that fits."""
+def obstacle(
+    verdict: Verdict, composer: str | None, profile: Profile, *, when: str, submit: bool = True
+) -> Result | None:
+    """Why a prompt may not be typed now, from what the session shows; None when it may. The first that fits.
+
+    What is not to be submitted goes beside a draft that is there.
+    """
     reasons: tuple[tuple[bool, Outcome, str], ...] = (
         (verdict.state == "exited", "refused", "the agent has exited; respawn it first"),
         (verdict.state == "blocked", "held", f"the agent is blocked: {verdict.excerpt}"),
@@ -156,7 +161,7 @@ def obstacle(verdict: Verdict, composer: str | None, profile: Profile, *, when: 
         (verdict.state == "working" and when == "idle", "held", WORKING),
         (verdict.state == "working" and when == "ask", "held", ASKS),
         (profile.has_composer and composer is None, "held", "no composer is on the screen"),
-        (bool(composer), "held", _in_the_way(composer or "")),
+        (bool(composer) and submit, "held", _in_the_way(composer or "")),
     )
     return next((Result(outcome, reason) for fits, outcome, reason in reasons if fits), None)
 

@@ -104,7 +104,13 @@ def _session(session: Json) -> str:
     how = ", ".join([state(session), *marks(session)])
     line = f"{session['name']} ({session['id']}): {session['agent']}, {how}, in {where}"
     more = [_receipt(session["receipt"])] if session.get("receipt") else []
-    return "\n".join([line, *more, *([session["note"]] if "note" in session else [])])
+    return "\n".join([line + _unsent(session), *more, *([session["note"]] if "note" in session else [])])
+
+
+def _unsent(value: Json) -> str:
+    """How many prompts went with an agent that was ended."""
+    number = len(value.get("unsent", ()))
+    return f"; {number} prompt{' was' if number == 1 else 's were'} never sent" if number else ""
 
 
 def held(receipt: Json) -> str:
@@ -149,6 +155,7 @@ def _kill(value: Json) -> str:
         text = f"{value['name']} is still there: {', '.join(value['survivors'])} would not end"
     if "workspace" in value:
         text += f"; its worktree {value['workspace']}"
+    text += _unsent(value)
     return text + (f"; left alone: {', '.join(value['left'])}" if value["left"] else "")
 
 
@@ -244,7 +251,7 @@ FORMS: dict[str, Callable[[Any], str]] = {
     "settle": _session,
     "send": _receipt,
     "cancel": _receipt,
-    "broadcast": lambda value: "\n".join(map(_receipt, value)),
+    "broadcast": lambda value: "\n".join(f"{each['name']}: {_receipt(each)}" for each in value) or "no agent runs",
     "edit": _receipt,
     "kill": _kill,
     "delete": _kill,

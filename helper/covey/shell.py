@@ -205,7 +205,7 @@ def _text(word: str) -> str:
 async def _see_through(call: Call, receipt: Json, seconds: float, *, patient: bool = False) -> Json:
     """Wait for a prompt that is held for a reason that passes by itself; we are the only helper it can count on.
 
-    A ``patient`` one waits whatever the reason is, and is told each.
+    A ``patient`` one waits whatever the reason is. What is waited for is said, but for the moment of a start.
     """
     loop = asyncio.get_running_loop()
     deadline, told = loop.time() + seconds, ""
@@ -213,7 +213,7 @@ async def _see_through(call: Call, receipt: Json, seconds: float, *, patient: bo
         held = receipt["outcome"] == "held"
         if held and not patient and receipt["reason"] not in (STARTING, WORKING):
             break
-        if held and patient and receipt["reason"] != told:
+        if held and (patient or receipt["reason"] == WORKING) and receipt["reason"] != told:
             told = receipt["reason"]
             _aside(f"{render.held(receipt)}; waiting for up to {deadline - loop.time():.0f} s")
         receipt = await call("wait", act=receipt["id"], seconds=min(1.0, max(0.05, deadline - loop.time())))
@@ -233,11 +233,18 @@ def _status(receipt: Json) -> int:
     return 0 if outcome in SENT else 3 if outcome in REFUSED else 1
 
 
+def _hears(session: Json) -> bool:
+    """Whether it is meant by everybody: an agent that runs and has work. A shell would take a prompt for a program."""
+    over = session["settled"] or session["state"] in ("exited", "lost")
+    return not over and session["agent"] != "shell"
+
+
 async def broadcast(given: argparse.Namespace, _command: list[str]) -> tuple[Any, int]:
     text = _text(given.text)
 
     async def work(call: Call) -> tuple[Any, int]:
-        receipts = await call("broadcast", names=given.names, text=text)
+        names = given.names or [each["id"] for each in await call("list") if _hears(each)]
+        receipts = await call("broadcast", names=names, text=text)
         return receipts, max(map(_status, receipts), default=0)
 
     return await _with_helper(work)

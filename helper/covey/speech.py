@@ -189,6 +189,8 @@ async def edit(helper: Helper, act: str, text: str | None = None, when: str | No
     if when is not None:
         one_of("when", when, WHEN)
     receipt = await asyncio.to_thread(helper.outbox.edit, act, text, when=when)
+    changed = {"was": known.text, "text": text} if text is not None else {"when": when}
+    await helper.note(view.id, "edited", {"id": act, **changed})
     helper.fleet.session(view.id).kick()
     return told(helper, receipt)
 

@@ -66,7 +66,9 @@ def told(store: Store, session: str, limit: int) -> list[Json]:
     past = [_numbered(event, {row["act"]: row["row"] for row in sent}) for event in store.history(session, limit)]
     known = {(event["kind"], event["data"].get("id")) for event in past}
     became = [_became(row) for row in sent if row["settled"] and (row["outcome"], row["act"]) not in known]
-    found = sorted([*map(_send, sent), *past, *became], key=lambda event: str(event["at"]))[-limit:]
+    first = {event["data"]["id"]: event["data"]["was"] for event in reversed(past) if event["data"].get("was")}
+    sends = [_send(row, first.get(row["act"])) for row in sent]
+    found = sorted([*sends, *past, *became], key=lambda event: str(event["at"]))[-limit:]
     return [{**event, "words": words(event["kind"], event["data"])} for event in found]
 
 
@@ -76,10 +78,11 @@ def _numbered(event: Json, numbers: Mapping[str, int]) -> Json:
     return {**event, "data": {**event["data"], "number": number}} if number else event
 
 
-def _send(row: sqlite3.Row) -> Json:
+def _send(row: sqlite3.Row, first: str | None) -> Json:
+    """A prompt as it was when it was sent: with its ``first`` text, where it was edited later."""
     facts = {name: row[name] for name in ("outcome", "reason", "settled", "epoch", "writer")}
     text, options = tickets.unpack(row["text"]), column.table(row["options"])
-    said = UNREAD if text is None else text
+    said = first or (UNREAD if text is None else text)
     data = {"id": row["act"], "number": row["row"], "text": said, **facts, "by": (options or {}).get("by")}
     return {"at": column.moment(row["created"]), "kind": "send", "data": data}
 
@@ -149,6 +152,7 @@ def _started(data: Json) -> str:
 WORDS: dict[str, Callable[[Json], str]] = {
     "opened": lambda data: f"{data['agent']} as {data['name']!r} in {data['cwd']}",
     "send": _sent,
+    "edited": lambda data: _sent(data) if "text" in data else f"{data['number']}: goes {data['when']}",
     "renamed": lambda data: f"{data['name'][0]!r} → {data['name'][1]!r}",
     "kept": lambda data: "from every sweep" if data["keep"][1] else "no longer",
     "settled": lambda data: data.get("reason", "") if data.get("settled", [False, True])[1] else "no longer",

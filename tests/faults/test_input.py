@@ -334,3 +334,13 @@ async def test_C09_enter_is_one_plain_carriage_return(desk, extended):
     assert (await desk("send", name="one", text="hello"))["outcome"] == "pasted"
     await desk.until(lambda: record.exists() and record.read_bytes().endswith(b"\r"))
     assert record.read_bytes() == b"\x1b[200~hello\x1b[201~\r"
+
+
+async def test_what_is_not_to_be_submitted_goes_beside_a_draft(desk):
+    await desk.standin("one")
+    for text in ("@a.txt", "@b.txt"):
+        receipt = await desk("send", name="one", text=text, submit=False)
+        assert receipt["outcome"] == "pasted"
+    await desk.shows("one", "@a.txt @b.txt")
+    held = await desk("send", name="one", text="and now")
+    assert (held["outcome"], "'@a.txt @b.txt'" in held["reason"]) == ("held", True)

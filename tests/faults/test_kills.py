@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import os
 import re
 import signal
+import sqlite3
 import sys
 
 import pytest
 
 from brood import PRELUDE, Brood, pids
+from covey import paths
 from covey.errors import Refused
 from desk import Desk
 
@@ -258,6 +261,23 @@ async def test_R09_what_runs_on_is_seen_by_the_next_helper_and_over_once_it_has_
         os.kill(pid, signal.SIGKILL)
     await other.until(lambda: [each for each in other.events if each["event"] == "Gone"])
     assert (await other("log", name="one"))[-1]["words"] == "closed outside covey; 0 processes"
+    await other.close()
+
+
+async def test_R09_what_runs_on_of_one_that_no_helper_ever_saw_is_shown_too(desk, brood):
+    session, kids = await tree(desk, brood, "one", DEAF)
+    await desk.close()
+    os.kill(int(desk.tmux("display-message", "-p", "#{pid}")), signal.SIGKILL)
+    with contextlib.closing(sqlite3.connect(paths.store_path())) as store:
+        (spec,) = store.execute("SELECT spec FROM sessions").fetchone()
+        old = json.dumps({**json.loads(spec), "created": "2020-01-01T00:00:00.000Z"})
+        store.execute("UPDATE sessions SET spec = ?, server = 'null', state = '{}'", (old,))
+        store.commit()
+    other = await Desk(desk.world).start()
+    assert [each["state"] for each in await other("list")] == ["lost"]
+    await other("kill", name="one")
+    assert not {session["pid"], *kids} & pids(brood.living())
+    assert await other("list") == []
     await other.close()
 
 

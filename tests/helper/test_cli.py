@@ -302,6 +302,17 @@ def test_wait_idle_waits_for_the_work_to_begin_and_end(covey):
     assert "done" in covey("capture", "one").stdout
 
 
+def test_a_broadcast_without_a_name_is_for_every_agent_that_runs_and_kill_tells_what_went_along(covey):
+    for name, agent in (("one", "standin"), ("two", "standin"), ("no", "shell"), ("over", "standin")):
+        assert covey("open", name, "--agent", agent).returncode == 0
+    assert covey("settle", "over").returncode == 0
+    assert covey("send", "two", "ask", "--wait", "submitted").returncode == 0
+    eventually(lambda: json.loads(covey("get", "two", "--json").stdout)["state"] == "blocked")
+    told = covey("broadcast", "--text", "to all").stdout.splitlines()
+    assert [line.split(" ")[0] for line in told] == ["one:", "two:"]
+    assert covey("kill", "two").stdout.startswith("two: ended 1 process; 1 prompt was never sent")
+
+
 def test_a_broadcast_with_a_bad_name_sends_none_and_to_each_once(covey):
     covey("open", "one", "--agent", "standin", "--prompt", "hi")
     assert covey("broadcast", "--text", "to all", "one", "nobody").returncode == 1

@@ -130,3 +130,12 @@ async def _kinds(desk, session, number):
 )
 def test_words_are_found_for_every_row(kind, data, said):
     assert story.words(kind, data) == said
+
+
+async def test_a_prompt_that_was_edited_is_told_as_it_was_sent_and_as_it_became(desk):
+    await desk.standin("one", "--ready-after", "60", wait=False)
+    sent = await desk("send", name="one", text="first words", wait=0)
+    await desk("edit", act=sent["id"], text="second words")
+    rows = [(each["kind"], each["words"].split(", by ")[0]) for each in await desk("log", name="one")]
+    said = [row for row in rows if row[0] in ("send", "edited")]
+    assert said == [("send", "1: 'first words'"), ("edited", "1: 'second words'")]
