@@ -47,7 +47,7 @@ class Fleet:
         self.lock = lane(kit, FLEET)
         self._looking = asyncio.Lock()
         self.presence = Presence(kit, self._unreadable)
-        self.ending: set[str] = set()  # being killed by this helper: that they exit is no news
+        self.ending: set[tuple[str, int | None]] = set()  # ended by this helper, in all or one epoch: no news
         self._finished: set[str] = set()  # ended by this helper: a look that began before may still see them
         self._untold: set[Start] = set()  # of these tmux never said how they ended
         self._left: dict[str, list[int]] = {}  # what runs on of sessions that were closed outside
@@ -217,7 +217,8 @@ class Fleet:
     def _show(self, view: View) -> None:
         old = self.views.get(view.id)
         self.views[view.id] = view
-        if old == view or (view.id in self.ending and view.state == "exited"):
+        asked = self.ending & {(view.id, None), (view.id, view.epoch)}
+        if old == view or (asked and view.state == "exited"):
             return
         self._emit(registry.event(old, view), view.id, view.to_json())
         if view.queued and (old is None or old.state != view.state or old.queued != view.queued):
@@ -244,13 +245,13 @@ class Fleet:
         return pane
 
     @contextlib.contextmanager
-    def ends(self, session: str) -> Iterator[None]:
-        """This helper ends what runs in that session meanwhile."""
-        self.ending.add(session)
+    def ends(self, session: str, epoch: int | None = None) -> Iterator[None]:
+        """This helper ends what runs in that session meanwhile; with an ``epoch`` only what was started in that."""
+        self.ending.add((session, epoch))
         try:
             yield
         finally:
-            self.ending.discard(session)
+            self.ending.discard((session, epoch))
 
     @contextlib.contextmanager
     def coming(self, name: str) -> Iterator[None]:

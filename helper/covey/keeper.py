@@ -166,7 +166,7 @@ class Keeper:
         return await self._again(session, caller, fresh=False, epoch=epoch)
 
     async def _again(self, session: str, caller: Mapping[str, str], *, fresh: bool, epoch: int) -> bool:
-        with self._fleet.ends(session):
+        with self._fleet.ends(session, epoch):
             done = await self._fleet.session(session).respawn(caller, fresh=fresh, from_epoch=epoch)
         await self._fleet.refresh()
         return done

@@ -11,6 +11,7 @@ import pytest
 
 from covey.tmux import panes
 from desk import Desk
+from waiting import eventually
 
 SIGNALS = [signal.SIGHUP, signal.SIGINT, signal.SIGKILL, signal.SIGTERM, signal.SIGSEGV, signal.SIGUSR1, signal.SIGABRT]
 
@@ -52,6 +53,22 @@ async def test_a_respawn_keeps_id_name_and_pane_and_drops_what_was_meant_for_the
     await desk.state("one", "idle")
     assert (await desk("send", name="one", text="for the new one"))["outcome"] == "submitted"
     assert desk.prompts("one") == ["ask first", "for the new one"]
+
+
+async def test_an_agent_that_ends_while_its_respawn_is_still_under_way_is_told_of(desk, monkeypatch):
+    session = await desk("open", name="one", cmd=["sh", "-c", "exit 7"])
+    await desk.state("one", "exited")
+    helper = desk.front.helper
+    drop = helper.outbox.drop_older
+
+    def late(*args):
+        seen = helper.fleet.views
+        eventually(lambda: (seen[session["id"]].epoch, seen[session["id"]].state) == (2, "exited"))
+        return drop(*args)
+
+    monkeypatch.setattr(helper.outbox, "drop_older", late)
+    await desk("respawn", name="one")
+    await desk.until(lambda: [e for e in desk.events if e["event"] == "Exited" and e["data"]["epoch"] == 2], 3)
 
 
 async def test_a_living_agent_is_respawned_only_by_force(desk):
