@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from datetime import datetime
+from datetime import MAXYEAR, MINYEAR, datetime
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -39,13 +39,17 @@ def text(cell: Any) -> str:
 
 
 def moment(cell: Any) -> str:
-    """A time as covey writes it; for what is none, but is something, the earliest that there is."""
+    """A time as covey writes it; for what is none, but is something, the earliest that there is.
+
+    The first and the last of all years are none: not everywhere on earth have they a name.
+    """
     if cell is None:
         return ""
     try:
-        return cell if datetime.fromisoformat(cell).tzinfo else EARLIEST
+        found = datetime.fromisoformat(cell)
     except (ValueError, TypeError):
         return EARLIEST
+    return cell if found.tzinfo and MINYEAR < found.year < MAXYEAR else EARLIEST
 
 
 EARLIEST = "1970-01-01T00:00:00.000Z"

@@ -54,7 +54,11 @@ class Identity:
 
     @classmethod
     def from_json(cls, data: Json | None) -> Identity | None:
-        return cls(int(data["pid"]), int(data["start"]), str(data["host"])) if data else None
+        """Raises ``ValueError``, ``TypeError`` or ``KeyError`` for what is none."""
+        try:
+            return cls(int(data["pid"]), int(data["start"]), str(data["host"])) if data else None
+        except OverflowError as error:
+            raise ValueError("no process has an infinite number") from error
 
 
 @dataclass(frozen=True, slots=True)

@@ -188,8 +188,9 @@ def _local(moment: str) -> str:
 
 def _more(entry: Json, *, full: bool) -> list[str]:
     """The whole of a prompt, or of the last screen, below its row."""
-    lines = [*entry["data"].get("screen", ()), *entry["data"].get("text", "").splitlines()]
-    return [f"    {shown(line)}".rstrip() for line in lines] if full else []
+    screen, text = entry["data"].get("screen"), entry["data"].get("text")
+    lines = [*(screen if isinstance(screen, list) else ()), *str(text or "").splitlines()]
+    return [f"    {shown(str(line))}".rstrip() for line in lines] if full else []
 
 
 def _agents(value: Any) -> str:

@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
 from covey import column
@@ -163,9 +162,9 @@ def _record(row: sqlite3.Row) -> Record:
 
 def _state(found: Json) -> Json:
     """What was last seen of a session, where all of that is what it should be."""
-    datetime.fromisoformat(found.get("since", column.EARLIEST))
     Identity.from_json(found.get("root"))
-    return found if isinstance(found["state"], str) else {}
+    since = found.get("since", now())
+    return found if isinstance(found["state"], str) and column.moment(since) == since else {}
 
 
 def _server(found: Json) -> tuple[Identity, str, str] | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from covey import column, tickets
@@ -64,23 +64,29 @@ def told(store: Store, session: str, limit: int) -> list[Json]:
     """
     sent = store.rows("SELECT * FROM tickets WHERE session = ? ORDER BY row DESC LIMIT ?", (session, limit))
     past = [_numbered(event, {row["act"]: row["row"] for row in sent}) for event in store.history(session, limit)]
-    known = {(event["kind"], event["data"].get("id")) for event in past}
+    known = {(event["kind"], str(event["data"].get("id"))) for event in past}
     became = [_became(row) for row in sent if row["settled"] and (row["outcome"], row["act"]) not in known]
-    first = {event["data"]["id"]: event["data"]["was"] for event in reversed(past) if event["data"].get("was")}
+    first = {str(data.get("id")): column.text(data["was"]) for data in _edits(past)}
     sends = [_send(row, first.get(row["act"])) for row in sent]
     found = sorted([*sends, *past, *became], key=lambda event: str(event["at"]))[-limit:]
     return [{**event, "words": words(event["kind"], event["data"])} for event in found]
 
 
+def _edits(past: list[Json]) -> Iterator[Json]:
+    """What was changed of prompts, the last change first."""
+    return (event["data"] for event in reversed(past) if event["kind"] == "edited" and "was" in event["data"])
+
+
 def _numbered(event: Json, numbers: Mapping[str, int]) -> Json:
     """An event of a prompt with its number."""
-    number = numbers.get(event["data"].get("id"))
+    number = numbers.get(str(event["data"].get("id")))
     return {**event, "data": {**event["data"], "number": number}} if number else event
 
 
 def _send(row: sqlite3.Row, first: str | None) -> Json:
     """A prompt as it was when it was sent: with its ``first`` text, where it was edited later."""
-    facts = {name: row[name] for name in ("outcome", "reason", "settled", "epoch", "writer")}
+    facts: Json = {name: column.text(row[name]) for name in ("outcome", "reason", "writer")}
+    facts |= {"settled": row["settled"] and column.moment(row["settled"]), "epoch": column.number(row["epoch"])}
     text, options = tickets.unpack(row["text"]), column.table(row["options"])
     said = first or (UNREAD if text is None else text)
     data = {"id": row["act"], "number": row["row"], "text": said, **facts, "by": (options or {}).get("by")}
@@ -88,14 +94,14 @@ def _send(row: sqlite3.Row, first: str | None) -> Json:
 
 
 def _became(row: sqlite3.Row) -> Json:
-    data = {"id": row["act"], "number": row["row"], "reason": row["reason"], "by": {}}
-    return {"at": column.moment(row["settled"]), "kind": row["outcome"], "data": data}
+    data = {"id": row["act"], "number": row["row"], "reason": column.text(row["reason"]), "by": {}}
+    return {"at": column.moment(row["settled"]), "kind": column.text(row["outcome"]), "data": data}
 
 
 def beginning(store: Store, session: str, epoch: int) -> str:
     """What is to be said of how that start of the agent began; '' where it began as it should."""
     facts = (event["data"] for event in store.history(session) if event["kind"] == "began")
-    return next((str(each["reason"]) for each in facts if each["epoch"] == epoch), "")
+    return next((str(each.get("reason", "")) for each in facts if each.get("epoch") == epoch), "")
 
 
 def words(kind: str, data: Json) -> str:

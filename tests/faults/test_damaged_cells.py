@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import sqlite3
+import subprocess
+import sys
 
 import pytest
 
@@ -65,6 +69,45 @@ async def test_damaged_cells_cost_themselves_alone(again, cells, value, outcome)
     await desk("rename", name="one", new="two")
     assert not (await desk("kill", name="two"))["survivors"]
     assert await desk("list") == []
+
+
+STRANGE = [
+    *(
+        (cell, '{"pid": 1e999, "start": 1, "host": "h"}')
+        for cell in ("fleet.value", "sessions.server", "tickets.writer")
+    ),
+    ("sessions.state", '{"state": "idle", "root": {"pid": 1e999, "start": 1, "host": "h"}}'),
+    ("sessions.state", '{"state": "unknown", "since": "2026-01-01"}'),
+    *((cell, "9999-12-31T23:59:59-12:00") for cell in ("log.at", "tickets.created", "tickets.settled")),
+    *((cell, "0001-01-01T00:00:00+14:00") for cell in ("log.at", "tickets.created", "tickets.settled")),
+    *((cell, b"\xff") for cell in ("tickets.outcome", "tickets.reason", "tickets.settled", "tickets.writer")),
+    *(("log.data", f'{{"{key}": {value}}}') for key in ("screen", "text", "id", "epoch") for value in ("5", "[1]")),
+]
+
+
+async def test_what_no_reader_expects_is_no_bug(again, world):
+    first = await again()
+    await first("open", name="one", cmd=["cat"])
+    await first("send", name="one", text="words")
+    store = first.front.helper.store.path
+    await first.close()
+    whole = sqlite3.connect(":memory:")
+    with contextlib.closing(sqlite3.connect(store)) as base:
+        base.backup(whole)
+    said = []
+    for cell, value in STRANGE:
+        damage(store, cell, value)
+        for words in (
+            (["log", "one", "--full"], ["log", "one", "--json"]) if cell[:3] in ("log", "tic") else (["list"],)
+        ):
+            argv = [sys.executable, "-m", "covey.cli", *words]
+            done = await asyncio.to_thread(subprocess.run, argv, env=world.env, capture_output=True, text=True)
+            said += [(cell, value, words, done.stderr)] if done.returncode else []
+        with contextlib.closing(sqlite3.connect(store)) as base:
+            whole.backup(base)
+    whole.close()
+    assert said == []
+    await (await again())("kill", name="one")
 
 
 @pytest.mark.parametrize("moment", ["2999-01-01T00:00:00.000Z", "1999-01-01T00:00:00.000Z", "soon"])
