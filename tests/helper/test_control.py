@@ -12,7 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from covey.errors import NoServer, NotFound, ServerLost, TmuxRefused, TmuxTimeout, Usage
+from covey.process import identify
+from covey.tmux.client import Client
 from covey.tmux.control import Block, Control, Framer, Notice, line, literal, quote
+from waiting import eventually
 
 BODY = st.lists(
     st.one_of(
@@ -185,6 +188,26 @@ async def test_a_killed_server_fails_what_is_under_way_and_is_told(control):
     with pytest.raises(ServerLost):
         await asyncio.gather(*(control.run(("list-panes",)) for _ in range(50)))
     assert ("lost", "the tmux server went away") in control.notices
+
+
+async def test_tmux_may_be_a_script_that_runs_it(socket, world):
+    script = world.tmp / "tmux"
+    script.write_text('#!/bin/sh\ntmux "$@"\n')
+    script.chmod(0o700)
+    control = await Control.attach([str(script), *argv(socket)[1:]], world.env, lambda *_: None)
+    (block,) = await control.run(("list-clients", "-F", "#{client_pid}"))
+    await control.leave()
+    await asyncio.to_thread(eventually, lambda: identify(int(block.text)) is None)
+
+
+async def test_a_script_that_hangs_is_ended_with_what_it_started(world):
+    script, note = world.tmp / "tmux", world.tmp / "note"
+    script.write_text(f'#!/bin/sh\nsleep 1000 & echo $! >"{note}"; wait\n')
+    script.chmod(0o700)
+    client = Client([str(script)], world.env)
+    started = await asyncio.to_thread(eventually, lambda: note.exists() and note.read_text().strip())
+    await client.leave()
+    await asyncio.to_thread(eventually, lambda: identify(int(started)) is None)
 
 
 async def test_without_the_session_there_is_nothing_to_attach_to(socket, world):

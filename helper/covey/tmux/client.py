@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import signal
 import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -65,12 +66,17 @@ class Client:
             await self._last_call()
             raise
 
+    def is_it(self, pid: int) -> bool:
+        """Whether that process is the client: ours, or one that it started, for tmux may be a script that runs tmux."""
+        return _led(pid, self.pid)
+
     def drop(self) -> None:
         """End it, unless it waits for the server to let it in: then it is only told no more."""
-        if self._heard.is_set() or not _knocks(self.pid):
-            self._process.kill()
-        else:
+        if not self._heard.is_set() and _knocks(self.pid):
             self._hush()
+        elif self._process.poll() is None:
+            with contextlib.suppress(OSError):
+                os.killpg(self.pid, signal.SIGKILL)
 
     async def leave(self) -> None:
         """As ``drop``; one that may be about to be let in is given a moment, and one that is ended is gone after it."""
@@ -146,10 +152,22 @@ def _close(end: IO[bytes] | None) -> int:
     return -1
 
 
-def _knocks(pid: int) -> bool:
-    """Whether a process has a socket open; True where that cannot be told."""
+def _knocks(leader: int) -> bool:
+    """Whether a process, or one that it started, has a socket open; True where that cannot be told."""
     try:
-        with os.scandir(f"/proc/{pid}/fd") as files:
-            return any(Path(each).readlink().name.startswith("socket:") for each in files)
+        return any(_has_socket(int(pid)) for pid in os.listdir("/proc") if pid.isdigit() and _led(int(pid), leader))  # noqa: PTH208
     except OSError:
         return True
+
+
+def _led(pid: int, leader: int) -> bool:
+    """Whether a process is of the session that another began."""
+    try:
+        return os.getsid(pid) == leader
+    except OSError:
+        return False
+
+
+def _has_socket(pid: int) -> bool:
+    with os.scandir(f"/proc/{pid}/fd") as files:
+        return any(Path(each).readlink().name.startswith("socket:") for each in files)

@@ -157,10 +157,9 @@ class Control:
 
     async def _until_attached(self) -> None:
         """Only who is listed is attached: one whose session is not there, or not yet, answers too, or is refused."""
-        me = str(self._client.pid).encode()
         for _ in range(ATTACH_TRIES):
             blocks = await self.send(line(("list-clients", "-F", "#{client_pid}")))
-            if any(me in block.lines for block in blocks):
+            if any(self._client.is_it(int(raw)) for block in blocks if block.ok for raw in block.lines):
                 return
             await asyncio.sleep(ATTACH_PAUSE)
         raise ServerLost("tmux did not attach the client")
