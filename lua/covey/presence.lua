@@ -3,15 +3,18 @@
 local M = {}
 
 local IDLE = 500 -- ms from the first wish, when startup is over
+local SOCKET_MAX = 100 -- bytes, as in paths.py
 local AGAIN = 5000 -- ms between two looks while there is nothing
 
 local settled = false -- there is a helper, or one was started
 local due = 0 -- when to look again, in ms of |uv.now()|
 
---- Where the sockets of covey's tmux servers lie, one in a directory of each fleet.
+--- Where the sockets of covey's tmux servers lie, one in a directory of each fleet: somewhere short, where the path of
+--- one would be too long.
 local function folder()
   local base = vim.env.XDG_RUNTIME_DIR or ""
-  return base ~= "" and vim.uv.fs_access(base, "WX") and base .. "/covey" or "/tmp/covey-" .. vim.uv.getuid()
+  local usable = base ~= "" and vim.uv.fs_access(base, "WX") and #base + #"/covey/01234567/s" <= SOCKET_MAX
+  return usable and base .. "/covey" or "/tmp/covey-" .. vim.uv.getuid()
 end
 
 --- Whether a tmux server of covey's may run.

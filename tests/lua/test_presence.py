@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from typing import TYPE_CHECKING
 
 import psutil
@@ -24,6 +25,18 @@ def test_a_statusline_starts_the_helper_where_a_server_may_run(wire: Wire, world
     wire.nvim.lua("require('covey').counts()")
     wire.nvim.lua("vim.wait(700)")
     assert wire.nvim.lua(f"return {WARMED}")
+
+
+def test_a_socket_that_lies_somewhere_short_is_found_too(wire: Wire, world: World, monkeypatch) -> None:
+    deep = world.run / ("d" * 90)
+    deep.mkdir(mode=0o700)
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(deep))
+    paths.socket_path().touch()
+    try:
+        wire.nvim.lua("vim.env.XDG_RUNTIME_DIR = ... require('covey').statusline()", str(deep))
+        wire.nvim.wait(WARMED)
+    finally:
+        shutil.rmtree(paths.socket_path().parent)
 
 
 def test_without_a_server_nothing_starts_and_one_that_comes_later_is_found(wire: Wire, world: World) -> None:
