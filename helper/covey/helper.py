@@ -30,6 +30,7 @@ from covey.watch import SUBSCRIPTION, Bells, Eyes
 LOOK_PAUSE = 0.05  # seconds between two looks, however many bells ring
 UNSETTLED_PAUSE = 0.15  # seconds to the next look while time alone may change a state
 SAFETY_PAUSE = 10.0  # seconds to the next look when no bell rings at all
+ALONE_PAUSE = 1.0  # the same while there is no server, which rings no bell when somebody starts it
 RECEIPT_PAUSE, RECEIPT_PAUSE_MOST = 0.05, 0.5  # seconds between looks at a receipt that another helper may write
 CLOSE_PAUSE = 0.1  # seconds between two requests to the loop to end
 LEARN_PAUSES = (0.0, 0.5, 1.0, 2.0, 4.0, 8.0)  # seconds between looks for the id of a new conversation
@@ -265,7 +266,8 @@ class Helper:
 
     async def _wait(self) -> None:
         """Until a bell rings, with the pause since the last look kept, unless somebody died."""
-        await self._until(self._bell, self.eyes.pause(SAFETY_PAUSE))
+        most = SAFETY_PAUSE if self.place.wire.connected else ALONE_PAUSE
+        await self._until(self._bell, self.eyes.pause(most))
         await self._until(self._urgent, self._looked + LOOK_PAUSE - asyncio.get_running_loop().time())
         self._bell.clear()
         self._urgent.clear()

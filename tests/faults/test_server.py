@@ -15,6 +15,7 @@ import pytest
 
 from covey import paths
 from covey.errors import CoveyError, Refused, ServerLost, Unavailable
+from covey.helper import SAFETY_PAUSE
 from desk import Desk
 
 HOSTILE = """
@@ -50,6 +51,13 @@ async def test_S01_a_stale_socket_is_an_empty_list_and_open_works(desk):
     await desk("kill", name="one")
     assert await desk("list") == []
     assert (await desk("open", name="two", agent="shell"))["state"] != "lost"
+
+
+async def test_S01_a_server_that_somebody_else_starts_is_soon_found(desk):
+    assert await desk("list") == []
+    argv = [sys.executable, "-m", "covey.cli", "open", "one", "--", "cat"]
+    await asyncio.to_thread(subprocess.run, argv, env=desk.world.env, check=True)
+    await desk.until(lambda: desk.front.helper.fleet.views, SAFETY_PAUSE / 2)
 
 
 async def test_S02_a_killed_server_leaves_lost_sessions_that_are_offered_again(desk):
