@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import fcntl
+import time
 
 from covey import place
 from covey.tmux.client import Client
+from covey.tmux.quiet import PATIENCE
 
 VISITS = 60  # of each of the visitors; without the lock the server of 3.3a lives for about a hundred in all
 VISITORS = 4
@@ -59,3 +62,17 @@ async def test_S08_nor_do_clients_that_turn_back_on_the_doorstep(desk):
             await client.leave()
     assert (await desk("get", name="one"))["pid"] == session["pid"]
     await desk.until(lambda: len(desk.tmux("list-clients").splitlines()) == 1, message="all have left")
+
+
+async def test_S12_a_lock_that_somebody_stopped_keeps_is_waited_for_once(desk):
+    await desk.standin("one")
+    quiet, waits = desk.front.helper.place.wire.quiet, []
+    held = (desk.socket.with_name("quiet.lock")).open()
+    fcntl.flock(held, fcntl.LOCK_EX)
+    for _ in range(3):
+        began = time.monotonic()
+        async with quiet.telling():
+            waits.append(time.monotonic() - began > PATIENCE / 2)
+    held.close()
+    assert waits == [True, False, False]
+    assert (await desk("send", name="one", text="hi"))["outcome"] == "submitted"

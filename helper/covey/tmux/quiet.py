@@ -18,6 +18,7 @@ from pathlib import Path
 from covey import paths
 
 PATIENCE = 1.0  # seconds; whoever keeps the lock for longer was stopped, and its client is through by now
+FORGIVEN = 30.0  # seconds in which a lock that was kept for so long is not waited for again
 FIRST_LOOK, LAST_LOOK = 0.0005, 0.01  # seconds between looks at a lock that others hold
 
 
@@ -26,6 +27,7 @@ class Quiet:
 
     def __init__(self, socket: Path) -> None:
         self._lock, self._turn = socket.with_name("quiet.lock"), socket.with_name("turn.lock")
+        self._kept = -FORGIVEN  # when it was last kept for too long, in the loop's time
 
     @asynccontextmanager
     async def attaching(self) -> AsyncIterator[None]:
@@ -42,10 +44,12 @@ class Quiet:
     @asynccontextmanager
     async def _locked(self, kind: int) -> AsyncIterator[None]:
         """Who waits has the turn, so that those who come after do not keep him waiting."""
+        loop = asyncio.get_running_loop()
+        until = loop.time() + (PATIENCE if loop.time() > self._kept + FORGIVEN else 0)
         with _file(self._lock) as lock:
             with _file(self._turn) as turn:
-                await _take(turn, fcntl.LOCK_EX)
-                await _take(lock, kind)
+                if not (await _take(turn, fcntl.LOCK_EX, until) and await _take(lock, kind, until)):
+                    self._kept = loop.time()
             yield
 
 
@@ -64,10 +68,12 @@ def _file(path: Path) -> Iterator[int]:
             os.close(handle)
 
 
-async def _take(handle: int, kind: int) -> None:
+async def _take(handle: int, kind: int, until: float) -> bool:
     """Wait for the lock, but not for ever: it makes an accident unlikely, and is not worth hanging for."""
-    loop = asyncio.get_running_loop()
-    until, pause = loop.time() + PATIENCE, FIRST_LOOK
-    while handle >= 0 and not paths.try_lock(handle, kind) and loop.time() < until:
+    loop, pause = asyncio.get_running_loop(), FIRST_LOOK
+    while handle >= 0 and not paths.try_lock(handle, kind):
+        if loop.time() >= until:
+            return False
         await asyncio.sleep(pause)
         pause = min(2 * pause, LAST_LOOK)
+    return True
