@@ -159,6 +159,28 @@ def test_an_agent_that_ended_is_started_again_from_here(stage: Stage, nvim: Edit
     nvim.wait(lambda: "respawns" not in nvim.screen())
 
 
+DEAD = session("a4", state="exited", exit={"code": None, "signal": 11})
+OUT = "<C-\\><C-n> R respawns"
+
+
+@pytest.mark.parametrize(
+    ("columns", "shown"),
+    [
+        (170, f" a4 · standin · exited (signal 11)      {OUT} · q detaches · g? keys"),
+        (120, f" a4 · standin · exited (signal 11)    {OUT}"),
+        (55, " a4 · exited (signal 11)"),
+        (19, " a4 · exited (si…"),
+    ],
+)
+def test_at_the_edge_the_hint_gives_way_to_name_and_state(stage: Stage, nvim: Editor, columns: int, shown: str) -> None:
+    stage.fleet(DEAD)
+    nvim.cmd("set columns=170")
+    nvim.lua("require('covey.ui.attach').open(...)", DEAD, {"style": "vsplit"})
+    nvim.wait(lambda: "ready here" in nvim.screen())
+    nvim.cmd(f"set columns={columns} | wincmd =")
+    nvim.wait(lambda: nvim.screen().split("\n")[0].split("│")[0].rstrip() == shown)
+
+
 def test_the_next_session_comes_into_the_same_float(stage: Stage, nvim: Editor) -> None:
     bob = session("bob")
     stage.fleet(FIX, bob)

@@ -123,14 +123,16 @@ end
 
 --- Name and state of the session at the window's edge, and of the buffer: as they are by now.
 local function caption(view)
-  local label = require("covey.ui.label")
-  local hint = require("covey.ui.attach_keys").hint(view.session)
+  local function hint(room)
+    return require("covey.ui.attach_keys").hint(view.session, room)
+  end
   require("covey.ui.restore").name(view.buf, "attach", view.session)
   if view.float then
-    return view.float:caption(label.title(view.session), { { hint, "CoveyDim" } })
+    return view.float:caption(require("covey.ui.label").title(view.session), { { hint(math.huge), "CoveyDim" } })
   end
   for _, win in ipairs(vim.fn.win_findbuf(view.buf)) do
-    vim.wo[win][0].winbar = ("%s%%=%%#CoveyDim#%s%%*"):format(label.bar(view.session), label.escaped(hint))
+    local width = vim.api.nvim_win_get_width(win)
+    vim.wo[win][0].winbar = require("covey.ui.edge").bar(view.session, width, {}, hint)
   end
 end
 
@@ -163,6 +165,12 @@ local function remember_mode(view)
       delete_unseen(view.buf)
     end)
   end)
+  vim.api.nvim_create_autocmd("WinResized", {
+    group = group,
+    callback = function()
+      caption(view)
+    end,
+  })
   local unsubscribe = follow_state(view)
   on("BufWipeout", function()
     unsubscribe()

@@ -23,10 +23,11 @@ local function all(view)
 end
 
 --- One line: the key to leave terminal mode, and what then gets one out of here; before that, what has an agent back
---- that has ended. As the person has set the keys.
+--- that has ended. As the person has set the keys, and as many as fit.
 ---@param session covey.Session
+---@param room number cells
 ---@return string
-function M.hint(session)
+function M.hint(session, room)
   local key = require("covey.config").get().keys.attach
   local parts = {}
   if session.state == "exited" then
@@ -34,8 +35,7 @@ function M.hint(session)
   end
   table.insert(parts, key.close and key.close .. " detaches" or nil)
   table.insert(parts, key.help and key.help .. " keys" or nil)
-  local leave = key.leave and key.leave .. " " or ""
-  return #parts > 0 and (" %s%s "):format(leave, table.concat(parts, " · ")) or ""
+  return require("covey.ui.edge").hint(key.leave and key.leave .. " " or "", parts, room)
 end
 
 --- Who is still here types on. (Scheduled, for Neovim looks at 'startinsert' before it waits, not while it does.)

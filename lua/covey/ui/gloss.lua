@@ -1,5 +1,5 @@
---- What is written beside a prompt: values of placeholders, why it is still here; and above it: to whom it goes, how
---- large it is and which files it speaks of are not saved.
+--- What is written beside a prompt: values of placeholders, why it is still here; and above it: how large it is and
+--- which files it speaks of are not saved.
 local label = require("covey.ui.label")
 local placeholder = require("covey.ui.placeholder")
 
@@ -31,19 +31,33 @@ local function size(text)
   return ("%d bytes ≈ %d tokens"):format(#text, math.ceil(#text / BYTES_PER_TOKEN))
 end
 
---- To whom, in which state, and what will be sent.
+--- What will be sent, and which files it speaks of that are not saved.
+---@param text string as written
+---@param source covey.Source
+---@return covey.Fact[]
+local function facts(text, source)
+  local rendered = placeholder.render(text, source)
+  local found = { { size(rendered) } }
+  local unsaved = placeholder.unsaved(rendered, source)
+  if #unsaved > 0 then
+    table.insert(found, { "not saved: " .. label.line(table.concat(unsaved, ", ")), "CoveyReason" })
+  end
+  return found
+end
+
+--- Say at the edge of each window of a prompt to whom it goes, in which state that is, and what will be sent.
+---@param buf integer
 ---@param session covey.Session
 ---@param text string as written
 ---@param source covey.Source
----@return string a value for 'winbar'
-function M.winbar(session, text, source)
-  local rendered = placeholder.render(text, source)
-  local parts = { label.bar(session), size(rendered) }
-  local unsaved = placeholder.unsaved(rendered, source)
-  if #unsaved > 0 then
-    table.insert(parts, ("%%#CoveyReason#not saved: %s%%*"):format(label.escaped(table.concat(unsaved, ", "))))
+function M.edge(buf, session, text, source)
+  local told = facts(text, source)
+  for _, win in ipairs(vim.fn.win_findbuf(buf)) do
+    local width = vim.api.nvim_win_get_width(win)
+    vim.wo[win][0].winbar = require("covey.ui.edge").bar(session, width, told, function()
+      return ""
+    end)
   end
-  return table.concat(parts, " · ")
 end
 
 return M

@@ -115,13 +115,4 @@ function M.escaped(text)
   return (M.line(text):gsub("%%", "%%%%"))
 end
 
---- The same as `title`, for 'winbar'.
----@param session table
----@return string
-function M.bar(session)
-  local group = require("covey.ui.highlight").state(session.state)
-  local state = ("%%#%s#%s%%*"):format(group, M.escaped(require("covey.states").of(session)))
-  return table.concat({ " " .. M.escaped(session.name), M.escaped(session.agent), state }, " · ")
-end
-
 return M

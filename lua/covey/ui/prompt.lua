@@ -50,9 +50,7 @@ local function refresh(prompt)
   end
   vim.bo[prompt.buf].modified = false
   gloss.write(prompt.buf, prompt.source, prompt.reason or (text_of(prompt) == "" and prompt.told or nil))
-  for _, win in ipairs(vim.fn.win_findbuf(prompt.buf)) do
-    vim.wo[win][0].winbar = gloss.winbar(prompt.session, prompt.text, prompt.source)
-  end
+  gloss.edge(prompt.buf, prompt.session, prompt.text, prompt.source)
 end
 
 --- Write the draft, if there is anything new in it: another editor may have gone on writing meanwhile.
@@ -137,11 +135,13 @@ local function watch(prompt)
     placeholder.forget(prompt.source)
     refresh(prompt)
   end)
-  on({ "BufLeave", "BufHidden", "BufUnload", "FocusLost" }, prompt.buf, function()
+  local function keep()
     save(prompt)
-  end)
-  on({ "VimLeavePre" }, nil, function()
-    save(prompt)
+  end
+  on({ "BufLeave", "BufHidden", "BufUnload", "FocusLost" }, prompt.buf, keep)
+  on("VimLeavePre", nil, keep)
+  on("WinResized", nil, function()
+    refresh(prompt)
   end)
   on({ "QuitPre", "ExitPre" }, nil, function()
     vim.bo[prompt.buf].modified = false
