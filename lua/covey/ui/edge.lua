@@ -1,5 +1,5 @@
 --- What stands at the upper edge of a window with a session, as 'winbar': name and state, then what else is to be
---- known, then keys. What has no room is left out and nothing is cut, but a name or state that is wider than the window.
+--- known, then keys. What has no room is left out; nothing is cut but a name or state that is wider than the window.
 local label = require("covey.ui.label")
 
 local M = {}
