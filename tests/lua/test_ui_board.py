@@ -126,6 +126,20 @@ def test_a_session_that_is_looked_at_stays_where_it_was_found(stage: Stage, nvim
     nvim.wait(lambda: names(nvim) == ["beta", "delta", "later", "alpha"] and under_cursor(nvim) == "delta")
 
 
+def test_the_cursor_is_on_the_first_session_until_the_person_has_moved_it(stage: Stage, nvim: Editor) -> None:
+    """A fresh editor hears of its sessions one by one, and then of how they are."""
+    stage.fleet()
+    open_board(nvim)
+    stage.emit("State", ALPHA)
+    nvim.wait(lambda: names(nvim) == ["alpha"])
+    stage.fleet(ALPHA, BETA, GAMMA, DELTA, OVER)
+    nvim.wait(lambda: names(nvim) == ORDER and nvim.eval("line('.')") == 1)
+    nvim.keys("m")
+    nvim.wait(lambda: nvim.lua("return require('covey.attention').muted(...)", BETA["id"]))
+    stage.emit("State", ALPHA | {"state": "blocked"})
+    nvim.wait(lambda: names(nvim)[:2] == ["alpha", "beta"] and under_cursor(nvim) == "beta")
+
+
 def test_settled_work_comes_last(stage: Stage, nvim: Editor) -> None:
     stage.fleet(ALPHA, DELTA | {"settled": True}, GAMMA | {"settled": True, "keep": False, "flags": []})
     open_board(nvim)

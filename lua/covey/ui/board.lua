@@ -196,10 +196,17 @@ local function closed()
   end)
 end
 
+--- The session that a key is for; from then on the cursor stays on it.
+---@return covey.Session?
+local function meant()
+  board.cursor:choose()
+  return current()
+end
+
 --- What the board's keys need of it.
 ---@class covey.BoardHands
 local hands = {
-  current = current,
+  current = meant,
   close = function()
     board.float:close()
   end,
@@ -207,7 +214,7 @@ local hands = {
     if board.view then
       return board.view.float:focus()
     end
-    local session = current()
+    local session = meant()
     if session then
       require("covey.ui.preview").open(session, { focus = true, place = placement(false) })
     end
@@ -222,11 +229,13 @@ local hands = {
     return board.filter
   end,
   group = function()
+    board.cursor:choose()
     board.grouped = not board.grouped
     show()
   end,
   fold = function()
     board.cursor:moved(entry())
+    board.cursor:choose()
     local project = board.cursor:project()
     if board.grouped and project then
       board.folded[project] = not board.folded[project] or nil
