@@ -200,6 +200,24 @@ def test_the_next_session_comes_into_the_same_float(stage: Stage, nvim: Editor) 
     assert nvim.messages() == ""
 
 
+@pytest.mark.parametrize("style", ["split", "vsplit"])
+def test_the_next_session_comes_into_the_same_split(stage: Stage, nvim: Editor, style: str) -> None:
+    stage.fleet(FIX, session("bob"))
+    nvim.lua("require('covey').setup({ attach = { style = ... } })", style)
+    nvim.lua("require('covey').attach({ name = 'fix' })")
+    nvim.wait(lambda: "ready here" in nvim.screen())
+    before, job = nvim.eval("win_getid()"), nvim.eval("jobpid(b:terminal_job_id)")
+    stage.answer("attach", {"argv": ["sh", "-c", "echo here is bob; cat"], "env": {}})
+    nvim.cmd("stopinsert | wincmd p")
+    nvim.cmd("Covey next")
+    nvim.wait(lambda: "here is bob" in nvim.screen() and "bob · standin · idle" in nvim.screen())
+    assert (nvim.eval("win_getid()"), len(nvim.vim.windows), nvim.eval("mode()")) == (before, 2, "t")
+    nvim.wait(f"vim.uv.kill({job}, 0) ~= 0")
+    nvim.lua("require('covey').attach({ name = 'fix', style = ... })", style)
+    nvim.wait(lambda: len(nvim.vim.windows) == 3)
+    assert nvim.messages() == ""
+
+
 def test_keys_that_are_switched_off_are_not_told(stage: Stage, nvim: Editor) -> None:
     nvim.lua("require('covey').setup({ keys = { attach = { leave = false, help = false } } })")
     attach(nvim, "vsplit")

@@ -31,12 +31,14 @@ local function forget(view)
   end
 end
 
---- The float in which some session is attached on this tab page: one is enough, and the next session is shown in it.
----@return covey.Float?
-local function float_here()
+--- What is attached in that style on this tab page, and its window: one is enough, the next session is shown in it.
+---@return covey.Attached?
+---@return integer?
+local function view_here(style)
   for _, view in pairs(shown) do
-    if view.float and view.float:tab() == vim.api.nvim_get_current_tabpage() then
-      return view.float
+    local win = view.style == style and window_of(view)
+    if win and vim.api.nvim_win_get_tabpage(win) == vim.api.nvim_get_current_tabpage() then
+      return view, win
     end
   end
 end
@@ -54,7 +56,7 @@ local function new_float()
 end
 
 local function in_float(view)
-  view.float = float_here()
+  view.float = (view_here("float") or {}).float
   if view.float then
     view.float:focus()
     view.float:show(vim.api.nvim_create_buf(false, true))
@@ -66,13 +68,21 @@ end
 
 local COMMANDS = { split = "new", vsplit = "vnew", tab = "tabnew" }
 
---- Make the view's window and move into it; false where there is no room for a float.
-local function open_window(view, style)
+--- Make the view's window, or take the one of its style that is here, and move into it; false where there is no room
+--- for a float.
+---@param another boolean make a window in any case
+local function open_window(view, style, another)
   if style == "float" then
     in_float(view)
     return view.buf ~= nil
   end
-  vim.cmd[COMMANDS[style]]()
+  local _, win = view_here(style)
+  if win and not another then
+    vim.api.nvim_set_current_win(win)
+    vim.api.nvim_win_set_buf(win, vim.api.nvim_create_buf(true, false))
+  else
+    vim.cmd[COMMANDS[style]]()
+  end
   view.buf = vim.api.nvim_get_current_buf()
   return true
 end
@@ -218,12 +228,12 @@ function M._pause(view)
   end)
 end
 
-local function start(session, plan, style)
+local function start(session, plan, style, another)
   if require("covey.ui.own_tmux").has(style) then
     return require("covey.ui.own_tmux").open(session, plan, style)
   end
   local view = { session = session, style = style, typing = true }
-  if not open_window(view, style) then
+  if not open_window(view, style, another) then
     return
   end
   watch_exit()
@@ -255,7 +265,8 @@ local function style_of(opts)
   return nil, ("covey: style is one of %s, not %s"):format(table.concat(styles, ", "), tostring(style))
 end
 
---- Attach to a session, or go to the window where it is attached already.
+--- Attach to a session, or go to the window where it is attached already. A split that is here is used again, but where
+--- the caller asks for the style.
 ---@param session covey.Session
 ---@param opts covey.AttachOpts?
 function M.open(session, opts)
@@ -273,7 +284,7 @@ function M.open(session, opts)
     if err then
       return require("covey.notify").error(err)
     end
-    start(session, plan, style)
+    start(session, plan, style, opts ~= nil and opts.style ~= nil)
   end)
 end
 
