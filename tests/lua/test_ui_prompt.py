@@ -212,6 +212,30 @@ def test_the_winbar_says_to_whom_and_how_much(stage: Stage, nvim: Editor) -> Non
     nvim.wait(lambda: "100% new · standin · working · 6 bytes" in nvim.screen())
 
 
+@pytest.mark.parametrize(
+    ("columns", "shown"),
+    [
+        (120, "<C-s> submits · :q leaves · g? keys"),
+        (64, " fix · standin · idle · 6 bytes ≈ 2 tokens        <C-s> submits"),
+        (41, " fix · idle · 6 bytes ≈ 2 tokens"),
+        (22, " fix · idle"),
+    ],
+)
+def test_the_winbar_says_how_to_submit_and_leave_while_that_fits(
+    stage: Stage, nvim: Editor, columns: int, shown: str
+) -> None:
+    write(nvim, "héllo")
+    nvim.cmd(f"set columns={columns}")
+    nvim.wait(lambda: any(row.endswith(shown) for row in nvim.screen().split("\n")))
+
+
+def test_a_key_that_is_switched_off_is_not_told(stage: Stage, nvim: Editor) -> None:
+    nvim.lua("require('covey').setup({ keys = { prompt = { submit = false } } })")
+    write(nvim, "héllo")
+    nvim.wait(lambda: "  :q leaves · g? keys" in nvim.screen())
+    assert "submits" not in nvim.screen()
+
+
 def test_placeholders_stand_for_where_the_person_came_from(stage: Stage, nvim: Editor, tmp_path: Path) -> None:
     stage.answer("send", receipt("submitted"))
     (tmp_path / "code.py").write_text("one\ntwo\nthree\n")

@@ -45,7 +45,7 @@ local function facts(text, source)
   return found
 end
 
---- Say at the edge of each window of a prompt to whom it goes, in which state that is, and what will be sent.
+--- Say at the edge of each window of a prompt to whom it goes, in which state that is, what will be sent, and how.
 ---@param buf integer
 ---@param session covey.Session
 ---@param text string as written
@@ -54,9 +54,7 @@ function M.edge(buf, session, text, source)
   local told = facts(text, source)
   for _, win in ipairs(vim.fn.win_findbuf(buf)) do
     local width = vim.api.nvim_win_get_width(win)
-    vim.wo[win][0].winbar = require("covey.ui.edge").bar(session, width, told, function()
-      return ""
-    end)
+    vim.wo[win][0].winbar = require("covey.ui.edge").bar(session, width, told, require("covey.ui.prompt_keys").hint)
   end
 end
 

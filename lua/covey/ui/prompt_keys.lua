@@ -20,6 +20,19 @@ local function recall(prompt, hands, step)
   hands.fill(back > 0 and sent[#sent - back + 1] or prompt.kept)
 end
 
+--- How to submit, how to leave, and where to read on, as the person has set the keys and as far as that fits.
+---@param room number cells
+---@return string
+function M.hint(room)
+  local key = require("covey.config").get().keys.prompt
+  local parts = { ":q leaves" }
+  if key.submit then
+    table.insert(parts, 1, key.submit .. " submits")
+  end
+  table.insert(parts, key.help and key.help .. " keys" or nil)
+  return require("covey.ui.edge").hint("", parts, room)
+end
+
 --- All keys of a prompt buffer.
 ---@param prompt covey.Prompt
 ---@param hands covey.PromptHands
