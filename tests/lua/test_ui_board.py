@@ -315,6 +315,21 @@ def test_help_lists_every_key(stage: Stage, nvim: Editor) -> None:
     assert all(mark in text for mark in ("2 prompts wait", "K kept", "S settled", "u unseen", "m muted"))
 
 
+@pytest.mark.parametrize("lines", [24, 30])
+def test_help_that_does_not_fit_says_so_and_scrolls(stage: Stage, nvim: Editor, lines: int) -> None:
+    nvim.cmd(f"set lines={lines}")
+    open_board(nvim)
+    nvim.keys("g?")
+    nvim.wait(lambda: " more below: <C-d> " in nvim.screen())
+    below = int(nvim.screen().split(" more below")[0].split()[-1].strip("─"))
+    assert below == nvim.eval("line('$') - line('w$')") > 0
+    nvim.keys("<C-d>")
+    nvim.wait(lambda: "more below" not in nvim.screen() or f" {below} more" not in nvim.screen())
+    assert nvim.eval("line('w0')") > 1
+    nvim.cmd("set lines=60")
+    nvim.wait(lambda: "more below" not in nvim.screen())
+
+
 def test_opened_twice_is_one_board(stage: Stage, nvim: Editor) -> None:
     open_board(nvim)
     there = nvim.eval("win_getid()")
@@ -449,7 +464,7 @@ def test_mute_and_open(stage: Stage, nvim: Editor) -> None:
     nvim.wait(lambda: [asked["agent"] for asked in stage.asked("open")] == ["codex"])
 
 
-WAITS = {"act": "x1", "outcome": "held", "reason": "busy", "text": "do it"}
+WAITS = {"act": "x1", "number": 5, "outcome": "held", "reason": "busy", "text": "do it"}
 
 
 @pytest.mark.parametrize(
@@ -472,7 +487,7 @@ def test_a_prompt_that_waits_is_taken_back_or_written_anew(
     nvim.wait("_G.shown ~= nil")
     nvim.keys(keys[1:])
     nvim.wait(lambda: stage.asked(verb) == [params])
-    assert nvim.lua("return _G.shown") == ["covey-waiting", "held  do it"]
+    assert nvim.lua("return _G.shown") == ["covey-waiting", "prompt 5  held  do it"]
     nvim.wait(lambda: "covey: prompt to beta cancelled" in nvim.messages())
 
 

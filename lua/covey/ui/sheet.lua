@@ -3,7 +3,17 @@ local M = {}
 
 local MARGIN = 4 -- cells of frame and air
 
---- Show lines; where they are more than fit, the window scrolls.
+--- Say how much there is below what is shown, for as long as there is more.
+local function watch_end(sheet, total)
+  local function tell()
+    local below = sheet:valid() and total - vim.fn.line("w$", sheet.win) or 0
+    sheet:caption(nil, below > 0 and (" %d more below: <C-d> "):format(below) or "")
+  end
+  vim.api.nvim_create_autocmd({ "WinScrolled", "WinResized" }, { group = sheet.group, callback = tell })
+  tell()
+end
+
+--- Show lines; where they are more than fit, the window scrolls, and says so.
 ---@param title string
 ---@param lines string[] control characters become spaces
 function M.open(title, lines)
@@ -24,6 +34,7 @@ function M.open(title, lines)
     end,
     focus = true,
     title = " " .. title .. " ",
+    footer = "",
     filetype = "covey-help",
     zindex = 60,
     keys = vim.tbl_map(function(lhs)
@@ -33,6 +44,7 @@ function M.open(title, lines)
   if sheet then
     vim.api.nvim_buf_set_lines(sheet.buf, 0, -1, false, shown)
     vim.bo[sheet.buf].modifiable = false
+    watch_end(sheet, #shown)
   end
 end
 

@@ -1,8 +1,10 @@
 --- Prompts that wait, to choose one of: to take it back, or to write it anew.
 local M = {}
 
+--- With its own number, by which |:Covey-cancel| and |:Covey-edit| know it.
 local function written(each)
-  return ("%s  %s"):format(each.outcome, require("covey.ui.label").line(each.text))
+  local number = each.number and ("prompt %d  "):format(each.number) or ""
+  return ("%s%s  %s"):format(number, each.outcome, require("covey.ui.label").line(each.text))
 end
 
 --- Let the person choose one of the prompts of a session that wait; where there is none that is said.
