@@ -192,7 +192,7 @@ end
 ---@param opts { act: string }
 ---@param cb? covey.Callback
 function M.cancel(opts, cb)
-  call("cancel", { act = opts.act }, cb or require("covey.sending").teller)
+  call("cancel", { act = opts.act }, cb or require("covey.receipts").cancelling())
 end
 
 --- What a sweep would end and why; with `yes` it does.

@@ -21,10 +21,14 @@ local LEVELS = {
 --- Outcomes after which more comes.
 local WAITING = { queued = true, held = true }
 
+--- Outcomes that are told with the number of the prompt: |:Covey-cancel| and |:Covey-edit| know it by that.
+local NUMBERED = { queued = true, held = true, cancelled = true }
+
 local ANSWERS = { "now", "when idle", "not at all" }
 
 local expected = {} ---@type table<string, { outcome: string, quiet: boolean }> acts that this editor sent
 local waiting = {} ---@type table<string, covey.Receipt> whoever sent them
+local cancelled = {} ---@type table<string, integer> how many were known to be when this one was, by act
 
 --- From now on tell what becomes of this act, also when it is known later only. `quiet`: but not that all is well.
 ---@param act string
@@ -40,14 +44,16 @@ local function name_of(receipt)
   return (receipt.name or "") ~= "" and receipt.name or (session and session.name) or receipt.session
 end
 
---- How a receipt reads; one that waits has its number, for |:Covey-cancel| and |:Covey-edit|.
+--- How a receipt reads; one that waits has its number.
 ---@param receipt covey.Receipt
+---@param done? string what was done to it before
 ---@return string
-function M.sentence(receipt)
+function M.sentence(receipt, done)
   local reason = (receipt.reason or "") ~= "" and (": " .. receipt.reason) or ""
   local stripped = (receipt.stripped or 0) > 0 and (" (%d control characters taken out)"):format(receipt.stripped) or ""
-  local number = WAITING[receipt.outcome] and receipt.number and receipt.number .. " " or ""
-  return ("covey: prompt %sto %s %s%s%s"):format(number, name_of(receipt), receipt.outcome, reason, stripped)
+  local number = NUMBERED[receipt.outcome] and receipt.number and receipt.number .. " " or ""
+  local outcome = (done and done .. "; " or "") .. receipt.outcome
+  return ("covey: prompt %sto %s %s%s%s"):format(number, name_of(receipt), outcome, reason, stripped)
 end
 
 --- Have the person say when a prompt goes to an agent that works; who does not say leaves it held.
@@ -87,10 +93,36 @@ local function tell_if_it_stays(receipt)
   end, HELD)
 end
 
+--- From now on it is known to be cancelled, if it is.
+local function note(receipt)
+  if receipt.outcome == "cancelled" and not cancelled[receipt.id] then
+    cancelled[receipt.id] = vim.tbl_count(cancelled) + 1
+  end
+end
+
+--- The callback of who takes a prompt back from now on: twice is told, too.
+---@return covey.Callback
+function M.cancelling()
+  local count = vim.tbl_count(cancelled)
+  return function(err, receipt)
+    if err then
+      return require("covey.rpc").tell(err)
+    end
+    note(receipt)
+    if (cancelled[receipt.id] or count + 1) <= count then
+      local number = receipt.number and receipt.number .. " " or ""
+      require("covey.notify").say(("covey: prompt %sis cancelled already"):format(number))
+    else
+      M.tell(receipt)
+    end
+  end
+end
+
 --- A receipt that came as an event: told if this editor sent the prompt.
 ---@param receipt covey.Receipt
 function M.heard(receipt)
   local act = expected[receipt.id]
+  note(receipt)
   waiting[receipt.id] = WAITING[receipt.outcome] and receipt or nil
   if not act then
     return

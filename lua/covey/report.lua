@@ -163,10 +163,10 @@ local function restored(found, opts)
   return #found > 0 and not opts.yes and vim.list_extend(lines, { "bring them back with :Covey restore!" }) or lines
 end
 
---- What a prompt has become by what was done to it.
+--- A prompt whose text is another now, and what has become of it.
 ---@return string[]
-local function receipt(found)
-  return { require("covey.receipts").sentence(found) }
+local function edited(receipt)
+  return { require("covey.receipts").sentence(receipt, "changed") }
 end
 
 --- Fields of one value, one a line; the screen's excerpt last, as it is.
@@ -255,7 +255,7 @@ M.of = {
   end,
   changed = changed,
   queue = table_of({ "number", "outcome", "reason", "text" }, "nothing waits"),
-  edit = receipt,
+  edit = edited,
   log = story,
   explain = explained,
   agents = known,

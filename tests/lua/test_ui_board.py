@@ -468,11 +468,14 @@ WAITS = {"act": "x1", "number": 5, "outcome": "held", "reason": "busy", "text": 
 
 
 @pytest.mark.parametrize(
-    ("keys", "verb", "params"),
-    [("X", "cancel", {"act": "x1"}), ("E!<CR>", "edit", {"act": "x1", "text": "do it!"})],
+    ("keys", "verb", "params", "told"),
+    [
+        ("X", "cancel", {"act": "x1"}, "prompt 5 to beta cancelled"),
+        ("E!<CR>", "edit", {"act": "x1", "text": "do it!"}, "prompt 5 to beta changed; held: busy"),
+    ],
 )
-def test_a_prompt_that_waits_is_taken_back_or_written_anew(
-    stage: Stage, nvim: Editor, keys: str, verb: str, params: dict[str, Any]
+def test_a_prompt_that_waits_is_taken_back_or_written_anew(  # noqa: PLR0917  # a case has four values
+    stage: Stage, nvim: Editor, keys: str, verb: str, params: dict[str, Any], told: str
 ) -> None:
     look = "_G.shown = { opts.kind, opts.format_item(items[1]) }"
     nvim.lua(f"vim.ui.select = function(items, opts, cb) {look} cb(items[1]) end")
@@ -482,13 +485,14 @@ def test_a_prompt_that_waits_is_taken_back_or_written_anew(
     nvim.wait(lambda: "nothing waits" in nvim.messages())
     assert stage.asked(verb) == []
     stage.answer("queue", [WAITS])
-    stage.answer(verb, {"id": "x1", "outcome": "cancelled", "reason": "", "session": BETA["id"]})
+    became = {"outcome": "cancelled", "reason": ""} if verb == "cancel" else {"outcome": "held", "reason": "busy"}
+    stage.answer(verb, {"id": "x1", "number": 5, "session": BETA["id"], **became})
     nvim.keys(keys[0])
     nvim.wait("_G.shown ~= nil")
     nvim.keys(keys[1:])
     nvim.wait(lambda: stage.asked(verb) == [params])
     assert nvim.lua("return _G.shown") == ["covey-waiting", "prompt 5  held  do it"]
-    nvim.wait(lambda: "covey: prompt to beta cancelled" in nvim.messages())
+    nvim.wait(lambda: f"covey: {told}" in nvim.messages())
 
 
 @pytest.mark.parametrize(
