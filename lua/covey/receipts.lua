@@ -83,6 +83,49 @@ function M.tell(receipt)
   end
 end
 
+--- How many of them have become what, and why those that did not arrive.
+---@param told covey.Receipt[]
+---@return string sentence
+---@return integer level
+local function summed(told)
+  local counts, reasons, order, level = {}, {}, {}, LEVEL.INFO
+  for _, receipt in ipairs(told) do
+    local outcome = receipt.outcome
+    if not counts[outcome] then
+      table.insert(order, outcome)
+    end
+    counts[outcome] = (counts[outcome] or 0) + 1
+    reasons[outcome] = reasons[outcome] or {}
+    if (receipt.reason or "") ~= "" then
+      table.insert(reasons[outcome], name_of(receipt) .. ": " .. receipt.reason)
+    end
+    level = math.max(level, LEVELS[outcome] or LEVEL.WARN)
+  end
+  local parts = vim.tbl_map(function(outcome)
+    local why = #reasons[outcome] > 0 and (" (%s)"):format(table.concat(reasons[outcome], "; ")) or ""
+    return ("%d %s%s"):format(counts[outcome], outcome, why)
+  end, order)
+  return ("covey: %d agents: %s"):format(#told, table.concat(parts, ", ")), level
+end
+
+--- What became of one text to several: one sentence. What comes of those that wait is told when it does.
+---@param told covey.Receipt[]
+function M.summary(told)
+  if #told < 2 then
+    return vim.tbl_map(M.tell, told)
+  end
+  for _, receipt in ipairs(told) do
+    local act = expected[receipt.id]
+    if receipt.asks then
+      M.tell(receipt)
+    elseif act and WAITING[receipt.outcome] then
+      act.quiet = false
+    end
+    require("covey.notify").first(receipt.id .. receipt.outcome .. tostring(receipt.asks))
+  end
+  require("covey.notify").show(summed(told))
+end
+
 --- What is held for a moment only, as while an agent starts, is no news.
 local function tell_if_it_stays(receipt)
   vim.defer_fn(function()

@@ -29,14 +29,33 @@ local function send_text(opts, cb)
 end
 
 --- Who is meant by everybody: agents that run and have work. A shell would take a prompt for a program.
-local function hearers()
+---@param sessions covey.Session[]
+---@return string[]
+local function hearers(sessions)
   local heard = vim.tbl_filter(function(session)
     local over = session.settled or session.state == "exited" or session.state == "lost"
     return not over and session.agent ~= "shell"
-  end, require("covey.fleet").list() or {})
+  end, sessions)
   return vim.tbl_map(function(session)
     return session.name
   end, heard)
+end
+
+---@param text string
+---@param names string[]
+---@param cb? covey.Callback
+local function send_to(text, names, cb)
+  if #names == 0 then
+    return verb.fail(cb, "not_found", "there is no agent to send to", "open one with :Covey open")
+  end
+  local acts = vim.tbl_map(verb.new_act, names)
+  for _, act in ipairs(acts) do
+    require("covey.receipts").expect(act, true)
+  end
+  require("covey.rpc").call("broadcast", { text = text, names = names, acts = acts }, cb or function(err, told)
+    M.teller(err)
+    require("covey.receipts").summary(told or {})
+  end)
 end
 
 --- One text to several sessions, each by an act of its own; without names to everybody.
@@ -45,15 +64,18 @@ end
 function M.broadcast(opts, cb)
   if is_nothing(opts, cb) then
     return
+  elseif opts.names then
+    return send_to(opts.text, opts.names, cb)
   end
-  local names = opts.names or hearers()
-  local acts = vim.tbl_map(verb.new_act, names)
-  for _, act in ipairs(acts) do
-    require("covey.receipts").expect(act, cb ~= nil)
+  local known = require("covey.fleet").list()
+  if known then
+    return send_to(opts.text, hearers(known), cb)
   end
-  require("covey.rpc").call("broadcast", { text = opts.text, names = names, acts = acts }, cb or function(err, told)
-    M.teller(err)
-    vim.tbl_map(require("covey.receipts").tell, told or {})
+  require("covey").list({}, function(err, sessions)
+    if err then
+      return (cb or require("covey.rpc").tell)(err)
+    end
+    send_to(opts.text, hearers(sessions), cb)
   end)
 end
 

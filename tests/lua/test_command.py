@@ -210,7 +210,7 @@ def test_a_person_reads_names_and_no_ids(amber):
         {"id": "b", "session": "gone1234", "name": "went", "outcome": "refused", "reason": "it ended"},
     ]
     told(amber, "broadcast hello", receipts)
-    assert amber.notices() == ["covey: prompt to amber submitted", "covey: prompt to went refused: it ended"]
+    assert amber.notices() == ["covey: 2 agents: 1 submitted, 1 refused (went: it ended)"]
     rows = told(amber, "stats", {"aaaaaaaa": {"name": "amber", "cpu": 1, "rss": 2**20, "count": 1}})
     assert rows[1].split()[0] == "amber"
 
@@ -318,6 +318,33 @@ def test_what_became_of_each_prompt_of_a_broadcast_is_told(amber):
     amber.event("Receipt", {"id": act, "session": "aaaaaaaa", "outcome": "submitted", "reason": "", "name": "amber"})
     amber.reply(None, [{"id": act, "session": "aaaaaaaa", "outcome": "submitted", "reason": "", "name": "amber"}])
     assert amber.notices() == ["covey: prompt to amber submitted"]
+
+
+def test_a_broadcast_to_several_is_one_sentence_and_what_waits_is_told_later(wire):
+    wire.fleet(*(session(f"id{name:a<6}", name) for name in ("amber", "beryl", "coral")))
+    wire.nvim.cmd("Covey broadcast all of you")
+    acts = wire.call()[1]["acts"]
+    rows = zip(acts, ("amber", "beryl", "coral"), ("submitted", "held", "submitted"), ("", "a draft", ""), strict=True)
+    receipts = [
+        {"id": act, "session": f"id{name:a<6}", "name": name, "outcome": outcome, "reason": reason}
+        for act, name, outcome, reason in rows
+    ]
+    for receipt in receipts:
+        wire.event("Receipt", receipt)
+    wire.reply(None, receipts)
+    assert wire.notices() == ["covey: 3 agents: 2 submitted, 1 held (beryl: a draft)"]
+    wire.event("Receipt", receipts[1] | {"outcome": "submitted", "reason": ""})
+    assert wire.notices() == ["covey: prompt to beryl submitted"]
+
+
+def test_a_broadcast_that_reaches_nobody_is_told(wire):
+    wire.nvim.cmd("Covey broadcast all of you")
+    assert wire.call()[0] == "list"
+    wire.reply(None, [session("aaaaaaaa", "amber", "exited")])
+    assert wire.notices() == ["covey: there is no agent to send to; open one with :Covey open"]
+    wire.fleet()
+    wire.nvim.cmd("Covey broadcast all of you")
+    assert wire.notices() == ["covey: there is no agent to send to; open one with :Covey open"]
 
 
 def test_who_asks_by_a_function_hears_by_it_that_all_is_well_and_else_from_us_too(amber):
