@@ -47,13 +47,17 @@ local function beside_pynvim()
 end
 
 --- The interpreter of the helper: the option `python`, the plugin's own, `g:python3_host_prog`, `pynvim-python`,
---- `python3`, whichever comes first. Looks at files only; starts nothing.
+--- `python3`, whichever comes first; while an installation is under way none but the first. Looks at files only;
+--- starts nothing.
 ---@return string? path
 ---@return covey.Error?
 function M.python()
   local option = require("covey.config").get().python
   if option ~= "" then
     return named(option, "the option `python`")
+  end
+  if running then
+    return nil, unavailable("covey's own Python is being installed", "wait until it says that it is ready")
   end
   if program(venv_python()) then
     return venv_python()

@@ -183,5 +183,15 @@ def test_one_installation_at_a_time_and_the_editor_goes_on(bare, world):
     bare.wait("vim.api.nvim_get_current_line() == 'hello'")
     bare.lua("require('covey').install({}, function(err) _G.second = err end)")
     assert bare.wait("_G.second")["code"] == "refused"
+    assert bare.lua(PYTHON)[1]["message"] == "covey's own Python is being installed"
+    bare.lua("package.loaded['covey.rpc'] = nil")
+    bare.cmd("checkhealth covey")
+    report = bare.lua("return vim.api.nvim_buf_get_lines(0, 0, -1, true)")
+    assert "covey's own Python is being installed" in "\n".join(report)
+    bare.cmd("bwipeout! | Covey open standin")
+    bare.wait("#_G.said > 0")
+    assert bare.lua("return _G.said") == [
+        "covey: covey's own Python is being installed; wait until it says that it is ready"
+    ]
     gate.write_text("go\n")
     assert bare.wait("_G.done")[0] is not None
