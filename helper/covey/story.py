@@ -32,6 +32,7 @@ TITLES = {  # what a verb is called when it is over, for verbs that change a ses
 OPENS = frozenset({"open", "ensure", "run"})  # they look for themselves, and mostly there is nothing yet
 CHANGES = ("name", "keep", "settled", "owner", "epoch")  # what such a verb may leave different
 SEEN = frozenset({"exited", "lost", "closed"})  # what nobody does: who wrote it down only saw it
+AFTERWARDS = frozenset({"edited", "held", *FINAL})  # what becomes of a prompt
 UNREAD = "(what was sent cannot be read any more)"
 FIRST_WORDS = 60  # characters of a prompt that stand in its row
 
@@ -68,8 +69,14 @@ def told(store: Store, session: str, limit: int) -> list[Json]:
     became = [_became(row) for row in sent if row["settled"] and (row["outcome"], row["act"]) not in known]
     first = {str(data.get("id")): column.text(data["was"]) for data in _edits(past)}
     sends = [_send(row, first.get(row["act"])) for row in sent]
-    found = sorted([*sends, *past, *became], key=lambda event: str(event["at"]))[-limit:]
+    found = sorted([*sends, *past, *became], key=_moment)[-limit:]
     return [{**event, "words": words(event["kind"], event["data"])} for event in found]
+
+
+def _moment(event: Json) -> tuple[str, int]:
+    """Where it stands: within one millisecond a prompt comes after all else, and before what became of it."""
+    kind = event["kind"]
+    return str(event["at"]), 1 if kind == "send" else 2 if kind in AFTERWARDS else 0
 
 
 def _edits(past: list[Json]) -> Iterator[Json]:

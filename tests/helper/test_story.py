@@ -67,6 +67,18 @@ async def test_an_editor_is_named_by_its_pid(desk, editor):
     ]
 
 
+async def test_within_one_millisecond_a_prompt_comes_after_all_else_and_before_its_outcome(desk):
+    session = await desk.standin("one")
+    await desk("keep", name="one")
+    await desk("send", name="one", text="hi")
+    store = desk.front.helper.store
+    with store.transaction() as db:
+        db.execute("UPDATE log SET at = '2026-01-01T00:00:00.000Z'")
+        db.execute("UPDATE tickets SET created = '2026-01-01T00:00:00.000Z', settled = '2026-01-01T00:00:00.000Z'")
+    told = [each["kind"] for each in await desk("log", name=session["id"])]
+    assert [kind for kind in told if kind != "opened"] == ["kept", "send", "submitted"]
+
+
 async def test_what_was_sent_and_what_became_of_it_have_times_of_their_own(desk):
     await desk.standin("one")
     await desk("send", name="one", text="ask may I")
