@@ -66,9 +66,9 @@ class Helper:
         self.keeper = Keeper(
             self.kit, self.fleet, max(self.settings.history_limit, int(config.get("history_limit") or 0))
         )
-        self.revival = Revival(self.fleet, self.keeper, self.emit, self.store, self.eyes)
+        self.revival = Revival(self.fleet, self.keeper, self.emit, self.kit)
         cap = self.settings.max_settled
-        self.settling = Settling(self.fleet, self.keeper, self.emit, self.store, self.outbox, cap)
+        self.settling = Settling(self.fleet, self.keeper, self.emit, self.kit, cap)
         pause = max(FRAME_PAUSE, float(config.get("preview_interval") or 0) / 1000)
         self.previews = Previews(self.fleet, self.place.wire, self.emit, pause)
         self._out = emit

@@ -19,8 +19,7 @@ from covey.fleet import Emit, Fleet
 from covey.keeper import Keeper
 from covey.models import Restart, Session
 from covey.restart import FIRST_DELAY, Lived, Stop
-from covey.store import Store
-from covey.watch import Eyes
+from covey.session import Kit
 
 FINISH = 5.0  # seconds that a start which is under way gets when its helper leaves
 
@@ -32,8 +31,7 @@ class Revival:
     fleet: Fleet
     keeper: Keeper
     emit: Emit
-    store: Store
-    eyes: Eyes
+    kit: Kit
     _exits: dict[str, dict[int, Lived]] = field(default_factory=dict)  # by session and epoch
     _news: set[tuple[str, int]] = field(default_factory=set)  # of these, that they stay ended is told
     _tasks: set[asyncio.Task[None]] = field(default_factory=set)
@@ -61,10 +59,10 @@ class Revival:
 
     def _unknown(self, view: Session) -> str:
         """The option that a start which failed at once did not know."""
-        sight = self.eyes.seen.get(view.id)
+        sight = self.kit.eyes.seen.get(view.id)
         if sight is None or sight.started or sight.shot is None or view.exit is None or view.exit.clean:
             return ""
-        return lacks.complaint(sight.shot.lines, self.eyes.profile(view.agent), view.options)
+        return lacks.complaint(sight.shot.lines, self.kit.eyes.profile(view.agent), view.options)
 
     async def _without(self, view: Session, option: str) -> None:
         """Start it again without that option: once, for from then on it is not given any more."""
@@ -72,7 +70,7 @@ class Revival:
         try:
             await self.keeper.change(view.id, options=lacks.adding(view.options, option))
             facts = {"epoch": view.epoch + 1, "reason": why, "by": {}}
-            await asyncio.to_thread(self.store.attempt, self.store.log, view.id, "began", facts)
+            await self.kit.note(self.kit.store.log, view.id, "began", facts)
             if await self.keeper.revive(view.id, view.epoch, os.environ):
                 self.emit("Notice", view.id, {"level": "warn", "message": f"{view.name}: {why}"})
         except CoveyError as error:
@@ -83,7 +81,7 @@ class Revival:
         try:
             if await self._left_within(FIRST_DELAY):
                 return
-            history = await asyncio.to_thread(self.store.history, view.id)
+            history = await asyncio.to_thread(self.kit.store.history, view.id)
             exits = restart.lives(history, self._exits.get(view.id, {}), view.epoch)
             plan = restart.plan(policy, exits, stopped_by_person=False)
             if isinstance(plan, Stop):
@@ -106,7 +104,7 @@ class Revival:
     async def _start(self, view: Session) -> None:
         if await self.keeper.revive(view.id, view.epoch, os.environ):
             facts = {"epoch": [view.epoch, view.epoch + 1], "by": {}}
-            await asyncio.to_thread(self.store.attempt, self.store.log, view.id, "restarted", facts)
+            await self.kit.note(self.kit.store.log, view.id, "restarted", facts)
 
     def _say(self, view: Session, level: str, what: str) -> None:
         self.emit("Notice", view.id, {"level": level, "message": f"{view.name} {what}"})

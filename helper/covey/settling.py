@@ -12,9 +12,9 @@ from covey.errors import CoveyError
 from covey.fleet import Emit, Fleet
 from covey.keeper import Keeper
 from covey.models import Session
-from covey.outbox import Outbox
 from covey.reaper import Decision
-from covey.store import Store, acting
+from covey.session import Kit
+from covey.store import acting
 from covey.watch import UPTAKE
 
 CATCH_UP = 1.0  # seconds that a start waits, at most, until what had finished before is settled
@@ -29,8 +29,7 @@ class Settling:
     fleet: Fleet
     keeper: Keeper
     emit: Emit
-    store: Store
-    outbox: Outbox
+    kit: Kit
     cap: int
     _tasks: dict[str, asyncio.Task[None]] = field(default_factory=dict)
 
@@ -62,10 +61,10 @@ class Settling:
             if not self._rested(session):
                 await asyncio.sleep(UPTAKE)
                 await self.fleet.refresh()
-            if self._over(session) and await asyncio.to_thread(self.outbox.spoken, session):
+            if self._over(session) and await asyncio.to_thread(self.kit.outbox.spoken, session):
                 await self.keeper.change(session, settled=True)
                 facts = {"reason": "its agent has finished", "by": {}}
-                await asyncio.to_thread(self.store.log, session, "settled", facts)
+                await asyncio.to_thread(self.kit.store.log, session, "settled", facts)
                 await self.limit()
         except CoveyError as error:
             log.warning("%s was not settled: %s", session, error.message)
@@ -81,7 +80,7 @@ class Settling:
         """Do it, and name every session that was closed without being asked for; answers what would not close."""
         done, left = await self.keeper.carry_out(decisions)
         for each in done:
-            await asyncio.to_thread(self.store.attempt, self.store.log, each.id, "reaped", each.to_json())
+            await self.kit.note(self.kit.store.log, each.id, "reaped", each.to_json())
             self.emit("Reaped", each.id, each.to_json())
         for each in left:
             self.emit("Notice", each.id, {"level": "warn", "message": f"{each.name} could not be closed"})

@@ -46,10 +46,8 @@ async def _with_helper(work: Callable[[Call], Awaitable[tuple[Any, int]]]) -> tu
 
 def _heard(event: Json) -> None:
     """What a person should know although they did not ask is said beside the answer."""
-    if event["event"] == "Notice" and sys.stderr is not None:
-        with contextlib.suppress(OSError):
-            sys.stderr.write(f"covey: {event['data']['message']}\n")
-            sys.stderr.flush()
+    if event["event"] == "Notice":
+        _aside(event["data"]["message"])
 
 
 def survivors(answer: Json) -> bool:
@@ -221,7 +219,7 @@ async def _see_through(call: Call, receipt: Json, seconds: float, *, patient: bo
 
 
 def _aside(text: str) -> None:
-    """A word to who waits in front of the terminal; the answer is still to come."""
+    """A word to who sits in front of the terminal, beside the answer."""
     if sys.stderr is not None:
         with contextlib.suppress(OSError):
             sys.stderr.write(f"covey: {text}\n")
