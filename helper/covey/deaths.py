@@ -79,6 +79,6 @@ async def wait_gone(identity: Identity, timeout: float) -> bool:  # noqa: ASYNC1
         async with asyncio.timeout(timeout):
             return await done.wait()
     except TimeoutError:
-        return False
+        return alive(identity) is False  # it may have died while we were stopped
     finally:
         deaths.close()

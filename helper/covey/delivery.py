@@ -165,7 +165,7 @@ class Delivery:
         pauses = list(self.profile.enter_schedule)
         if self.draft.presses and await self._taken(pauses[0]):
             return Result("submitted")
-        while time.monotonic() < deadline:
+        while not self.draft.presses or time.monotonic() < deadline:  # one that was stopped meanwhile presses, too
             if await self._waiting() is None:
                 return Result("submitted")
             await self._enter()

@@ -41,9 +41,9 @@ class Look:
 
 
 async def poll(look: Callable[[], Awaitable[T | None]], seconds: float) -> T | None:
-    """Look until there is an answer or the time is up; often at first, then less."""
-    deadline, pause = time.monotonic() + seconds, FIRST
-    while (answer := await look()) is None and time.monotonic() < deadline:
+    """Look until there is an answer, and once more when the time is up; often at first, then less."""
+    deadline, pause, late = time.monotonic() + seconds, FIRST, False
+    while (answer := await look()) is None and not late:
         await asyncio.sleep(pause)
-        pause = min(pause * GROWTH, MOST)
+        pause, late = min(pause * GROWTH, MOST), time.monotonic() >= deadline
     return answer

@@ -6,6 +6,7 @@ import asyncio
 import os
 import signal
 import subprocess
+import time
 
 import pytest
 from hypothesis import given
@@ -14,7 +15,7 @@ from hypothesis import strategies as st
 from covey.errors import NoServer, NotFound, ServerLost, TmuxRefused, TmuxTimeout, Usage
 from covey.process import identify
 from covey.tmux.client import Client
-from covey.tmux.control import Block, Control, Framer, Notice, line, literal, quote
+from covey.tmux.control import OVERSLEPT, Block, Control, Framer, Notice, line, literal, quote
 from waiting import eventually
 
 BODY = st.lists(
@@ -180,6 +181,15 @@ async def test_a_stopped_server_times_out_and_the_client_is_given_up(control, so
     finally:
         os.kill(int(block.text), signal.SIGCONT)
     assert not control.alive
+
+
+async def test_who_was_stopped_meanwhile_has_not_waited(control):
+    """What came while we slept is read before anything is given up, also where the answer is still under way."""
+    pause = asyncio.create_task(control.run(("run-shell", "sleep 0.3"), deadline=0.2))
+    await asyncio.sleep(0)
+    time.sleep(0.21 + OVERSLEPT)  # noqa: ASYNC251  # as a SIGSTOP does
+    assert await pause
+    assert control.alive
 
 
 async def test_a_killed_server_fails_what_is_under_way_and_is_told(control):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import time
 from collections import Counter
 from pathlib import Path
 
@@ -26,6 +27,16 @@ async def test_wait_gone(brood, notice):
     os.kill(root.pid, signal.SIGKILL)
     assert await waiting is True
     assert await wait_gone(root, 0) is True
+
+
+async def test_what_died_while_we_were_stopped_is_gone(brood, notice):
+    root, _ = brood.run("tell()\nrest()")
+    waiting = asyncio.create_task(wait_gone(root, 0.1))
+    await asyncio.sleep(0)
+    os.kill(root.pid, signal.SIGKILL)
+    until(lambda: alive(root) is False)
+    time.sleep(0.1)  # noqa: ASYNC251  # as a SIGSTOP does: the time is up when we go on
+    assert await waiting is True
 
 
 async def test_wait_gone_of_another_host_is_unknown():

@@ -20,6 +20,7 @@ from covey.errors import NoServer, NotFound, ServerLost, TmuxRefused, TmuxTimeou
 from covey.tmux.client import Client
 
 DEADLINE = 5.0  # seconds one request may take; a healthy round trip is 0.1–0.2 ms
+OVERSLEPT = 0.5  # seconds that a deadline is noticed too late where we were stopped, or our machine was
 ATTACH_TRIES, ATTACH_PAUSE = 1000, 0.001  # looks, and seconds between them, until a new client is listed
 
 MISSING = re.compile(r"can't find (pane: %|window: @|session: \$|(pane|window|session): =?covey-)")  # one of a session
@@ -186,15 +187,11 @@ class Control:
         if self._lost:
             raise self._lost
         request = self._enqueue(text)
-        try:
-            async with asyncio.timeout(deadline):  # ``wait_for`` of Python 3.11 may forget a cancellation
-                return await asyncio.shield(request.answer)
-        except TimeoutError:
-            self._give_up(ServerLost("tmux stopped answering"))
-            self._client.drop()
-            raise TmuxTimeout(
-                f"tmux did not answer within {deadline:g} s", "is the tmux server stopped or overloaded?"
-            ) from None
+        if await _comes(request.answer, deadline):
+            return request.answer.result()
+        self._give_up(ServerLost("tmux stopped answering"))
+        self._client.drop()
+        raise TmuxTimeout(f"tmux did not answer within {deadline:g} s", "is the tmux server stopped or overloaded?")
 
     def _enqueue(self, text: str) -> _Request:
         self._count += 1
@@ -243,3 +240,13 @@ class Control:
         self._lost = self._lost or ServerLost("this client was closed")
         await self._client.leave()
         await asyncio.wait([self._reader])
+
+
+async def _comes(answer: asyncio.Future[list[Block]], seconds: float) -> bool:
+    """Whether it is there within so many seconds of waiting. While we were stopped ourselves, nobody waited."""
+    loop = asyncio.get_running_loop()
+    while True:
+        due = loop.time() + seconds
+        done, _ = await asyncio.wait([answer], timeout=seconds)
+        if done or loop.time() < due + OVERSLEPT:
+            return bool(done)
