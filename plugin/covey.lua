@@ -18,7 +18,7 @@ end, {
 
 local NORMAL = "Adopt Agents Answer Attach Attention Board Broadcast Cancel Changed Delete Edit Ensure Explain Health "
   .. "Install Interrupt Keep Kill Last List Log Mute Next Open Pick Prev Preview Prompt Queue Reap Rename Reset "
-  .. "Respawn Restore Run SendFile Settle Stats"
+  .. "Respawn Restore Run SendFile Settle Stats Worktree"
 
 local function map(mode, name, action, expr)
   local run = ("require'covey.keymap'.run('%s')"):format(action)

@@ -143,6 +143,7 @@ OPEN: list[Word] = [
     (["other"], {"nargs": "?", "metavar": "AGENT", "help": "its agent (see `covey agents`), also before NAME"}),
     (["--agent"], {"metavar": "A", "help": "the same; default: the agent called NAME, else claude"}),
     (["--cwd"], {"metavar": "DIR", "help": "where it starts"}),
+    _flag("--worktree", "in a git worktree of the branch NAME; each is made where it is not there"),
     (["--prompt"], {"metavar": "TEXT", "help": "its first prompt; - reads standard input"}),
     (
         ["--env"],
@@ -159,6 +160,7 @@ VERBS: dict[str, tuple[str, list[Word], Any]] = {
     "open": ("open a session, or find the one of that name; -- CMD… runs any command", OPEN, shell.open_session),
     "ensure": ("the same as open", OPEN, shell.open_session),
     "run": ("open a session for one task; it is settled when the agent has finished", OPEN, shell.open_session),
+    "worktree": ("the same as open --worktree", OPEN, shell.open_session),
     "list": ("list the sessions", [], shell.plain("list")),
     "get": ("show one session", [NAME], shell.plain("get", "name")),
     "send": (

@@ -14,7 +14,7 @@ Word: TypeAlias = tuple[list[str], dict[str, Any]]  # an argument, as argparse h
 Verbs: TypeAlias = Mapping[str, tuple[str, Sequence[Word], Any]]
 
 ALIASES = {"name": "rename", "health": "doctor"}  # what the editor calls them
-OWN_COMMAND = frozenset({"open", "ensure", "run"})  # verbs whose words after ``--`` are a command
+OWN_COMMAND = frozenset({"open", "ensure", "run", "worktree"})  # verbs whose words after ``--`` are a command
 JSON: Word = (["--json"], {"action": "store_true", "help": "print the answer as JSON"})
 HELP: Word = (["-h", "--help"], {"action": "help"})
 

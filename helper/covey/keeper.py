@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from covey import conversation, env, naming, reference
+from covey import conversation, env, naming, reference, workspace
 from covey.agents import lacks
 from covey.ending import Ended
 from covey.errors import CoveyError, NoServer, NotFound, Refused, ServerLost
@@ -37,6 +37,7 @@ class Request:
     owner: Identity | None = None
     caller: Mapping[str, str] = field(default_factory=dict)
     options: Mapping[str, str] = field(default_factory=dict)
+    worktree: bool = False  # in a git worktree of the branch that is called as the session
 
 
 class Keeper:
@@ -63,6 +64,9 @@ class Keeper:
         for name in request.unset:
             env.check_name(name)
         given = await reference.read(request.env, request.caller)
+        if request.worktree:
+            self._spec(request)  # what is refused leaves no worktree behind
+            request = replace(request, cwd=await workspace.make(naming.directory(request.cwd), request.name))
         async with self._fleet.lock:
             if there := await self._there(request.name):
                 return there, False

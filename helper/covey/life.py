@@ -40,16 +40,21 @@ async def open_session(
     act: str = "",
     once: bool = False,
     words: list[str] | None = None,
+    worktree: bool = False,
 ) -> Json:
     """The session of that name: the one there is, or a new one. ``prompt`` reaches only one made by this call.
 
     ``words``: a name and an agent in any order, or one of them. Without any other word an agent is what is called so.
 
+    ``worktree``: it starts in a git worktree of the branch called ``name``; each is made where it is not there.
+
     ``options``: see ``naming.options``. In the answer, ``undelivered``: prompts that its predecessor of that name and
-    directory never got; ``note``: what was asked of a session that is there already and cannot be had.
+    directory never got; ``note``: what was asked of a session that is there already and cannot be had, or its worktree.
     """
     known = helper.catalog.names()
     name, agent = naming.meant(words or (), name, agent, known)
+    if worktree and not name:
+        raise Usage("a session in a worktree wants a name", "give one: its branch is called so, too")
     request = Request(
         name=name,
         agent=agent or (name if name in known and not cmd else ""),
@@ -62,6 +67,7 @@ async def open_session(
         owner=helper.owner,
         caller=environ or os.environ,
         options={**naming.options(options or {}), **({"once": "1"} if once else {})},
+        worktree=worktree,
     )
     act = minted(act)
     view, made = await helper.keeper.ensure(request)
@@ -71,6 +77,8 @@ async def open_session(
     answer: Json = {**view.to_json(), "opened": made, "respawned": ended, **await _beginning(helper, view)}
     if not made and request.options.get("history_limit") not in (None, view.options.get("history_limit")):
         answer["note"] = FIXED
+    elif worktree:
+        answer["note"] = f"it works in {view.cwd}" if made else f"it was there already, in {view.cwd}"
     if made and name:
         answer["undelivered"] = await asyncio.to_thread(_undelivered, helper, view)
     if prompt:
@@ -103,6 +111,12 @@ async def run(helper: Helper, **given: Any) -> Json:
     if not given.get("prompt"):
         raise Usage("run wants a prompt", "give prompt=…")
     return await open_session(helper, **{**given, "once": True})
+
+
+@functools.wraps(open_session, assigned=())
+async def worktree(helper: Helper, **given: Any) -> Json:
+    """As open, in a git worktree."""
+    return await open_session(helper, **{**given, "worktree": True})
 
 
 async def rename(helper: Helper, name: str, new: str) -> Json:

@@ -40,6 +40,11 @@ def state_dir() -> Path:
     return _home_dir("XDG_STATE_HOME", "user_state_path")
 
 
+def worktrees_dir() -> Path:
+    """For git worktrees that sessions were opened in; what is in them is a person's work."""
+    return _private(_home_dir("XDG_DATA_HOME", "user_data_path"), "worktrees")
+
+
 def config_dir() -> Path:
     """Name the directory of what a person writes: ``config.toml``, profiles of agents.
 

@@ -244,6 +244,7 @@ FORMS: dict[str, Callable[[Any], str]] = {
     "open": _session,
     "ensure": _session,
     "run": _session,
+    "worktree": _session,
     "reset": _session,
     "get": _session,
     "respawn": _session,

@@ -100,6 +100,7 @@ async def open_session(given: argparse.Namespace, command: list[str]) -> tuple[A
         "unset": given.unset or [],
         "on_exit": given.on_exit,
         "restart": given.restart,
+        "worktree": given.worktree,
         "options": {name: value for name in OPTIONS if (value := getattr(given, name)) is not None},
     }
 

@@ -25,11 +25,12 @@ TITLES = {  # what a verb is called when it is over, for verbs that change a ses
     "open": "respawned",
     "ensure": "respawned",
     "run": "respawned",
+    "worktree": "respawned",
     "respawn": "respawned",
     "reset": "reset",
     "restore": "restored",
 }
-OPENS = frozenset({"open", "ensure", "run"})  # they look for themselves, and mostly there is nothing yet
+OPENS = frozenset({"open", "ensure", "run", "worktree"})  # they look for themselves, and mostly there is nothing yet
 CHANGES = ("name", "keep", "settled", "owner", "epoch")  # what such a verb may leave different
 SEEN = frozenset({"exited", "lost", "closed"})  # what nobody does: who wrote it down only saw it
 AFTERWARDS = frozenset({"edited", "held", *FINAL})  # what becomes of a prompt

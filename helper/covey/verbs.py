@@ -147,7 +147,7 @@ async def selftest(helper: Helper) -> Json:
 _NAMED: tuple[Method, ...] = (
     *(get, snapshot, capture, attach, preview, unpreview, explain, log, purge, stats, agents, rehearse, selftest),
     *(life.rename, life.keep, life.settle, life.adopt, life.respawn, life.restore, life.kill, life.reap),
-    *(life.run, life.reset, life.delete),
+    *(life.run, life.worktree, life.reset, life.delete),
     *(speech.send, speech.broadcast, speech.interrupt, speech.answer, speech.wait, speech.idle),
     *(speech.queue, speech.edit, speech.cancel),
 )

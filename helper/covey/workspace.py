@@ -1,4 +1,4 @@
-"""A session's directory, where it is a git worktree of its own: whether work in it is nowhere else, and its end.
+"""A session's directory, where it is a git worktree of its own: its making, whether work in it is nowhere else, its end.
 
 Nothing but a linked worktree is ever removed, and that by git itself, which is never forced.
 """
@@ -6,17 +6,70 @@ Nothing but a linked worktree is ever removed, and that by git itself, which is 
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import os
 from asyncio.subprocess import PIPE
 from pathlib import Path
 
-from covey.errors import Refused, Unavailable
+from covey import paths
+from covey.errors import Refused, Unavailable, Usage
 from covey.hearing import hear
 
-DEADLINE = 60.0  # seconds for one word with git
+DEADLINE = 600.0  # seconds for one word with git: a big repository takes its time to be checked out
 MOST = 1 << 24  # bytes of its answer
 DIRTY = ("status", "--porcelain", "--untracked-files=all", "--ignore-submodules=none")
+HERE = ("rev-parse", "--path-format=absolute", "--git-common-dir", "--show-toplevel", "--show-prefix")
 WHERE = ("rev-parse", "--path-format=absolute", "--show-toplevel", "--git-dir", "--git-common-dir")
+
+
+async def make(directory: str, branch: str) -> str:
+    """The same directory in the worktree of that branch, or its top; branch and worktree are made where they are not.
+
+    A new branch begins at what is checked out in the directory, or at the one branch of that name on a remote.
+    """
+    try:
+        common, top, within = (await _git(directory, *HERE) + "\n").split("\n")[:3]
+    except (Unavailable, ValueError):
+        raise Refused(f"{directory} is in no git repository", "open it without a worktree") from None
+    await _check_name(directory, branch)
+    tree = await _find(directory, branch) or await _add(directory, common, branch)
+    if tree == top and tree == str(Path(common).parent):
+        raise Refused(f"branch {branch} is checked out in {tree} itself", "give another name")
+    inside = Path(tree, within)
+    return str(inside) if inside.is_dir() else tree
+
+
+async def _check_name(directory: str, branch: str) -> None:
+    try:
+        good = await _git(directory, "check-ref-format", "--branch", branch) == branch
+    except Unavailable:
+        good = False
+    if not good:
+        raise Usage(f"{branch!r} cannot be the name of a branch", "give one without blanks, or open without a worktree")
+
+
+async def _find(directory: str, branch: str) -> str:
+    """The directory that has the branch checked out; '' if none has."""
+    tree = ""
+    for row in (await _git(directory, "worktree", "list", "--porcelain")).splitlines():
+        if row.startswith("worktree "):
+            tree = row.removeprefix("worktree ")
+        elif row == f"branch refs/heads/{branch}":
+            return tree
+    return ""
+
+
+async def _add(directory: str, common: str, branch: str) -> str:
+    """Make the worktree, below a directory of ours. Who is overtaken by another takes his."""
+    home = Path(common).parent.name + "-" + hashlib.sha256(os.fsencode(common)).hexdigest()[:8]
+    path = str(paths.worktrees_dir() / home / branch)
+    known = await _git(directory, "for-each-ref", f"refs/heads/{branch}", f"refs/remotes/*/{branch}")
+    try:
+        await _git(directory, "worktree", "add", "--quiet", *([path, branch] if known else ["-b", branch, path]))
+    except Unavailable:
+        if not (path := await _find(directory, branch)):
+            raise
+    return path
 
 
 async def check(directory: str) -> None:

@@ -71,6 +71,7 @@ M.verbs = {
   open = recipe.starting("start an agent", "open"),
   ensure = recipe.starting("start an agent unless that name lives", "ensure"),
   run = recipe.starting("start an agent for one task", "run"),
+  worktree = recipe.starting("start an agent in a git worktree of its own", "worktree"),
   rename = recipe.with_last("give a session another name", "rename", "new", "free"),
   list = recipe.bare("the sessions", "list"),
   board = {

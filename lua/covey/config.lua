@@ -92,6 +92,7 @@ local defaults = {
       changed = "c",
       open = "o",
       run = "O",
+      worktree = "go",
       broadcast = "B",
       reap = "gx",
       restore = "gl",

@@ -79,6 +79,7 @@ end
 ---@field unset? string[]
 ---@field on_exit? "keep"|"reap"|"settled"
 ---@field restart? "never"|"on_failure"|"always"
+---@field worktree? boolean In a git worktree of the branch called `name`.
 
 --- Open a session. The result is the session.
 ---@type fun(opts?: covey.OpenOpts|string, cb?: covey.Callback)
@@ -91,6 +92,10 @@ M.ensure = verb.starting("ensure")
 --- As open, for one task: the session is settled once its agent is done.
 ---@type fun(opts?: covey.OpenOpts|string, cb?: covey.Callback)
 M.run = verb.starting("run")
+
+--- As open, in a git worktree of the branch called `name`; each is made where it is not there.
+---@type fun(opts?: covey.OpenOpts|string, cb?: covey.Callback)
+M.worktree = verb.starting("worktree")
 
 ---@class covey.SendOpts: covey.Named
 ---@field text? string Sent as it is; nothing in it is expanded.

@@ -109,6 +109,11 @@ M.actions = {
       act("run", { prompt = text })
     end)
   end,
+  Worktree = function()
+    ask("Branch: ", function(text)
+      act("worktree", { name = text })
+    end)
+  end,
   Prompt = function()
     covey().prompt({})
   end,

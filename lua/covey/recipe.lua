@@ -15,7 +15,12 @@ local STARTING = {
   on_exit = ON_EXIT,
   restart = RESTART,
   env = "free",
+  worktree = { "true", "false" },
 }
+local OPTIONS = { "model", "effort", "permission", "tools", "nice", "history_limit" } -- what a session keeps as options
+for _, option in ipairs(OPTIONS) do
+  STARTING[option] = "free"
+end
 
 --- A callback that tells an error, or how the result reads.
 ---@param reads? fun(result: any, opts?: table): string[]
@@ -138,6 +143,13 @@ local function start_options(given)
   end
   opts.cmd = given.argv or (opts.cmd and (words.split(opts.cmd)))
   opts.env = given.env
+  opts.worktree = opts.worktree and opts.worktree == "true"
+  for _, option in ipairs(OPTIONS) do
+    opts.options = opts.options or (opts[option] and {})
+    if opts[option] then
+      opts.options[option], opts[option] = opts[option], nil
+    end
+  end
   return opts
 end
 

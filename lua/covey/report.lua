@@ -237,6 +237,7 @@ M.of = {
   open = did("opened"),
   ensure = did("here is"),
   run = did("started"),
+  worktree = did("opened"),
   rename = did("renamed to"),
   list = fleet,
   respawn = did("respawned"),

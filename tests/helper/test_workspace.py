@@ -1,12 +1,14 @@
-"""A session's worktree is removed on request alone, and never with work in it that is nowhere else."""
+"""A session's worktree is made and removed on request alone, and never removed with work that is nowhere else."""
 
 from __future__ import annotations
 
+import asyncio
 import subprocess
+from pathlib import Path
 
 import pytest
 
-from covey.errors import Refused
+from covey.errors import NotFound, Refused, Usage
 
 WHO = ("-c", "user.name=covey", "-c", "user.email=covey@localhost")
 
@@ -143,3 +145,100 @@ async def test_a_worktree_that_another_session_is_in_stays(desk, tree):
     await desk("open", name="two", cmd=["sleep", "1000"], cwd=str(tree))
     with pytest.raises(Refused, match="the directory of two too"):
         await desk("delete", name="one", workspace=True)
+
+
+async def in_worktree(desk, name, cwd, **more):
+    return await desk("worktree", name=name, cwd=str(cwd), **{"cmd": ["sleep", "1000"], **more})
+
+
+def branch(directory):
+    return git(directory, "branch", "--show-current").strip()
+
+
+def trees(main):
+    return git(main, "worktree", "list", "--porcelain").count("worktree ") - 1
+
+
+async def test_a_session_starts_in_a_worktree_of_its_own(desk, main, world):
+    one = await in_worktree(desk, "feat/x", main)
+    assert (branch(one["cwd"]), trees(main)) == ("feat/x", 1)
+    assert one["cwd"] in one["note"]
+    assert world.data in Path(one["cwd"]).parents
+    assert branch(main) == "trunk"
+    again = await in_worktree(desk, "feat/x", main)
+    assert (again["id"], again["opened"], trees(main)) == (one["id"], False, 1)
+
+
+async def test_what_was_killed_finds_its_worktree_and_work_again(desk, main):
+    one = await in_worktree(desk, "topic", main)
+    untracked(Path(one["cwd"]), main)
+    await desk("kill", name="topic")
+    two = await in_worktree(desk, "topic", main)
+    assert (two["cwd"], two["opened"]) == (one["cwd"], True)
+    assert (Path(two["cwd"]) / "new").exists()
+
+
+async def test_a_worktree_that_is_there_is_taken(desk, main, tree):
+    assert (await in_worktree(desk, "topic", main))["cwd"] == str(tree)
+
+
+async def test_from_within_a_worktree_another_is_made(desk, main, tree):
+    (tree / "only here").write_text("x")
+    git(tree, "add", ".")
+    git(tree, "commit", "--quiet", "-m", "second")
+    two = await in_worktree(desk, "two", tree)
+    assert (Path(two["cwd"]) / "only here").exists()
+
+
+async def test_a_part_of_the_repository_is_that_part_of_the_worktree(desk, main):
+    for part in ("part", "new"):
+        (main / part).mkdir()
+    (main / "part" / "file").write_text("x")
+    git(main, "add", ".")
+    git(main, "commit", "--quiet", "-m", "part")
+    one = await in_worktree(desk, "one", main / "part")
+    assert (Path(one["cwd"]).name, Path(one["cwd"], "file").read_text()) == ("part", "x")
+    assert (await in_worktree(desk, "two", main / "new"))["cwd"].endswith("/two")
+
+
+async def test_a_branch_of_the_remote_is_followed(desk, main):
+    git(main, "push", "--quiet", "origin", "trunk:far")
+    git(main, "fetch", "--quiet", "origin")
+    one = await in_worktree(desk, "far", main)
+    assert git(one["cwd"], "rev-parse", "--abbrev-ref", "far@{upstream}").strip() == "origin/far"
+
+
+async def test_many_at_once_share_no_worktree_and_one_name_is_one(desk, main):
+    names = ["a", "b", "a", "c", "b", "a"]
+    views = await asyncio.gather(*(in_worktree(desk, name, main) for name in names))
+    assert {view["name"]: branch(view["cwd"]) for view in views} == {"a": "a", "b": "b", "c": "c"}
+    assert (trees(main), sum(view["opened"] for view in views)) == (3, 3)
+
+
+@pytest.mark.parametrize("name", ["two words", "-x", "a..b", "@{-1}", "x.lock", "HEAD"])
+async def test_a_name_that_cannot_be_a_branch_is_refused(desk, main, name):
+    with pytest.raises(Usage, match="cannot be the name of a branch"):
+        await in_worktree(desk, name, main)
+    assert (await desk("list"), trees(main)) == ([], 0)
+
+
+@pytest.mark.parametrize(
+    ("given", "why"),
+    [
+        ({"name": "trunk"}, "branch trunk is checked out in .* itself"),
+        ({"name": "one", "cwd": ".."}, "is in no git repository"),
+        ({"name": "one", "agent": "none"}, "no agent"),
+        ({"name": "", "words": ["claude"]}, "wants a name"),
+    ],
+)
+async def test_what_is_refused_leaves_no_worktree_behind(desk, main, given, why):
+    where = main / given.pop("cwd", "")
+    with pytest.raises((Usage, Refused, NotFound), match=why):
+        await desk("worktree", cwd=str(where), **given)
+    assert (await desk("list"), trees(main)) == ([], 0)
+
+
+async def test_a_worktree_of_ours_goes_with_its_session_on_request(desk, main):
+    one = await in_worktree(desk, "topic", main)
+    assert (await desk("delete", name="topic", workspace=True))["workspace"] == "is removed"
+    assert not Path(one["cwd"]).exists()
