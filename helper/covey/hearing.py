@@ -1,18 +1,21 @@
 """A program that is run, heard out, and gone with all that asyncio keeps of it, however long its pipes are held.
 
-Who else has its output (a child that it left, a server that was handed it) would keep asyncio's own end of it open
-until after the loop is closed.
+Who else has its output (a child that it left, a server that was handed it) is not waited for once it ended, and would
+keep asyncio's own end of it open until after the loop is closed.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
+import signal
 from asyncio.subprocess import DEVNULL, PIPE
 from collections.abc import Mapping
 from typing import NamedTuple
 
 DYING = 1.0  # seconds a program may take to go once it was killed
+LAST_WORDS = 0.5  # seconds that are listened on after its end to who holds its output
 
 
 class Heard(NamedTuple):
@@ -34,6 +37,8 @@ async def hear(
 ) -> Heard:
     """Run a program, in a session of its own, for ``deadline`` seconds or until it has said more than ``most`` bytes.
 
+    Where it has not ended by itself it is killed, and with it who of those that it started is still in its group;
+    what runs on after a program that ended is that one's own business.
     With ``stdin=PIPE`` it hears nothing until we let go of it. Raises ``OSError`` where it cannot be started.
     """
     transport, hearing = await asyncio.get_running_loop().subprocess_exec(
@@ -53,6 +58,9 @@ async def hear(
         late = True
     finally:
         ended = transport.get_returncode()
+        if ended is None:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(transport.get_pid(), signal.SIGKILL)
         transport.close()
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(hearing.ended.wait(), DYING)
@@ -74,6 +82,7 @@ class _Hearing(asyncio.SubprocessProtocol):
 
     def process_exited(self) -> None:
         self.ended.set()
+        asyncio.get_running_loop().call_later(LAST_WORDS, self.over.set)
 
     def connection_lost(self, _error: Exception | None) -> None:
         self.over.set()

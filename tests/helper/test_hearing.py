@@ -1,0 +1,47 @@
+"""Programs that are heard: what they say, and what is left of them and of those they started."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+
+import pytest
+
+from brood import until
+from covey import hearing
+from waiting import eventually_async
+
+ASIDE = "exec >/dev/null 2>&1; exec sleep 4311"
+
+
+def hear(brood, script, **more):
+    limits = {"deadline": 10.0, "most": 1000, **more}
+    return hearing.hear("/bin/sh", "-c", script, env=brood.environ(""), **limits)
+
+
+async def test_what_did_not_end_in_time_is_ended_with_all_it_started(brood):
+    heard = await hear(brood, f"echo begun; sleep 4310 & ({ASIDE}) & sleep 4312", deadline=0.5)
+    assert (heard.status, heard.said, heard.late) == (None, b"begun\n", True)
+    assert until(lambda: not brood.living())
+
+
+async def test_what_says_too_much_is_ended_with_all_it_started(brood):
+    heard = await hear(brood, f"({ASIDE}) & yes | cat")
+    assert (heard.status, len(heard.said) > 1000, heard.late) == (None, True, False)
+    assert until(lambda: not brood.living())
+
+
+async def test_who_is_heard_no_more_is_ended_with_all_it_started(brood):
+    hearing_it = asyncio.create_task(hear(brood, f"({ASIDE}) & sleep 4312"))
+    await eventually_async(lambda: len(brood.living()) == 3)
+    hearing_it.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await hearing_it
+    assert until(lambda: not brood.living())
+
+
+async def test_what_ended_is_not_waited_for_because_somebody_has_its_output(brood):
+    began = time.monotonic()
+    heard = await hear(brood, "sleep 4313 & echo done; exit 3", deadline=100.0)
+    assert (heard.status, heard.said, heard.late, time.monotonic() - began < 50) == (3, b"done\n", False, True)
+    assert [each.command for each in brood.living()] == ["sleep"]
