@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Literal, TypeAlias, get_args
@@ -22,6 +23,7 @@ Outcome: TypeAlias = Literal[
     "undelivered",  # the session was reaped first
     "failed",  # tried, and known not to have arrived
 ]
+COUNTS = frozenset({"nice", "history_limit"})  # the options that are whole numbers
 FINAL: frozenset[str] = frozenset(
     {"pasted", "submitted", "refused", "cancelled", "dropped", "unconfirmed", "undelivered", "failed"}
 )
@@ -156,7 +158,8 @@ class Spec:
         )
         _words([spec.id, spec.name, spec.agent, spec.cwd, spec.conversation])
         truths = all(isinstance(each, bool) for each in (spec.keep, spec.settled, spec.guessed))
-        if not truths or spec.on_exit not in get_args(OnExit) or spec.restart not in get_args(Restart):
+        counts = all(re.match(r"[0-9]{1,9}\Z", spec.options[name]) for name in COUNTS & spec.options.keys())
+        if not (truths and counts) or spec.on_exit not in get_args(OnExit) or spec.restart not in get_args(Restart):
             raise ValueError("a spec's choices must be some that there are")
         if not datetime.fromisoformat(spec.created).tzinfo:
             raise ValueError("a spec's time must name its zone")

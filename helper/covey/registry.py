@@ -14,6 +14,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
+from covey import column
 from covey.models import Exit, Pane, Session, Spec, Verdict
 
 FIELDS = (
@@ -26,6 +27,7 @@ FORMAT = " ".join(f"#{{{name}}}" for name in FIELDS)
 
 _PANE = re.compile(r"%\d+\Z")
 _ID = re.compile(r"[a-z2-7]{8}\Z")
+_COUNT = re.compile(r"[0-9]{1,9}\Z")
 STALE = "stale"  # the flag of a session that tmux was asked about and did not answer
 LEFT = "closed-outside"  # the rule by which a session is lost that runs on without its tmux session
 GUESSED = "guessed"  # the flag of a session of which something could not be read
@@ -38,10 +40,13 @@ def encode(spec: Spec) -> str:
 
 
 @lru_cache(maxsize=1024)
-def decode(mark: str) -> Spec:
-    """The spec that a mark holds. Raises ``ValueError`` when it is not one of ours."""
-    data = base64.urlsafe_b64decode(mark + "=" * (-len(mark) % 4))
-    return Spec.from_json(json.loads(data.decode("utf-8", "surrogateescape")))
+def decode(mark: str) -> Spec | None:
+    """The spec that a mark holds; None when it is not one of ours."""
+    try:
+        data = base64.urlsafe_b64decode(mark + "=" * (-len(mark) % 4))
+    except ValueError:
+        return None
+    return column.value(Spec.from_json, data.decode("utf-8", "surrogateescape"))
 
 
 def panes(rows: Iterable[str]) -> tuple[list[Pane], list[str]]:
@@ -72,8 +77,8 @@ def _pane(row: dict[str, str]) -> Pane:
         pid=int(row["pane_pid"] or 0),  # tmux 3.8 forgets it when the process has ended
         dead=row["pane_dead"] == "1",
         exit=Exit(_number(row["pane_dead_status"]), _number(row["pane_dead_signal"])),
-        epoch=int(row["@covey_epoch"]),
-        fence=int(row["@covey_fence"]),
+        epoch=_count(row["@covey_epoch"]),
+        fence=_count(row["@covey_fence"]),
         act=row["@covey_act"],
         spec=_spec(row["@covey_spec"], row["@covey_id"]),
         cols=int(row["pane_width"]),
@@ -94,11 +99,14 @@ def _pane(row: dict[str, str]) -> Pane:
 
 def _spec(mark: str, session: str) -> Spec:
     """What the mark says; where it cannot be read, or is another session's, only the id is known."""
-    try:
-        spec = decode(mark)
-    except (ValueError, TypeError, KeyError):
-        return Spec.unread(session)
-    return spec if spec.id == session else Spec.unread(session)
+    spec = decode(mark)
+    return spec if spec and spec.id == session else Spec.unread(session)
+
+
+def _count(mark: str) -> int:
+    if not _COUNT.match(mark):
+        raise ValueError(mark)
+    return int(mark)
 
 
 def _number(text: str) -> int | None:

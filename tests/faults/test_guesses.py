@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import json
 import os
 import signal
 
@@ -42,12 +44,13 @@ async def test_a_pane_whose_mark_is_damaged_is_shown_as_the_store_remembers_it(d
     assert desk.front.helper.store.session(session["id"]).spec.guessed is False
 
 
+@pytest.mark.parametrize("value", ["no number", "-1", "9" * 30])
 @pytest.mark.parametrize("mark", ["@covey_epoch", "@covey_fence", "@covey_id"])
-async def test_a_session_whose_row_cannot_be_read_at_all_is_unknown_and_not_gone(desk, world, mark):
+async def test_a_session_whose_row_cannot_be_read_at_all_is_unknown_and_not_gone(desk, world, mark, value):
     session = await desk.standin("one")
     await desk.standin("two")
     was = desk.tmux("show-options", "-p", "-v", "-t", session["pane"], mark).strip()
-    desk.tmux("set-option", "-p", "-t", session["pane"], mark, "no number")
+    desk.tmux("set-option", "-p", "-t", session["pane"], mark, value)
     seen = {each["name"]: each for each in await desk("list")}
     assert (seen["one"]["state"], seen["one"]["flags"]) == ("unknown", ["stale"])
     assert seen["two"]["state"] == "idle"
@@ -57,6 +60,27 @@ async def test_a_session_whose_row_cannot_be_read_at_all_is_unknown_and_not_gone
     desk.tmux("set-option", "-p", "-t", session["pane"], mark, was)
     assert {each["name"]: each["state"] for each in await desk("list")} == {"one": "idle", "two": "idle"}
     assert desk.front.helper.store.session(session["id"]).ended_at == ""
+
+
+DAMAGED = {
+    "nested": lambda spec: b"[" * 3000,
+    "a scrollback without end": lambda spec: said({**spec, "options": {"history_limit": "9" * 5000}}),
+    "a priority that is none": lambda spec: said({**spec, "options": {"nice": "-n; true"}}),
+}
+
+
+def said(value):
+    return json.dumps(value).encode()
+
+
+@pytest.mark.parametrize("what", DAMAGED)
+async def test_a_mark_however_damaged_costs_its_own_session_alone(desk, what):
+    session = await desk.standin("one")
+    await desk.standin("two")
+    spec = desk.front.helper.fleet.panes[session["id"]].spec.to_json()
+    spoil_mark(desk, session, base64.urlsafe_b64encode(DAMAGED[what](spec)).decode())
+    seen = {each["name"]: (each["state"], each["guessed"]) for each in await desk("list")}
+    assert seen == {"one": ("idle", True), "two": ("idle", False)}
 
 
 async def test_a_look_at_what_is_guessed_is_no_news(desk):
