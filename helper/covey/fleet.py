@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import unicodedata
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import AsyncIterator, Callable, Collection, Iterator
 from typing import Any, TypeAlias
 
 from covey import registry
@@ -47,7 +47,7 @@ class Fleet:
         self.lock = lane(kit, FLEET)
         self._looking = asyncio.Lock()
         self.presence = Presence(kit, self._unreadable)
-        self.ending: set[tuple[str, int | None]] = set()  # ended by this helper, in all or one epoch: no news
+        self.ending: set[tuple[str, int | None]] = set()  # being ended by this helper, in all or one epoch
         self._finished: set[str] = set()  # ended by this helper: a look that began before may still see them
         self._untold: set[Start] = set()  # of these tmux never said how they ended
         self._left: dict[str, list[int]] = {}  # what runs on of sessions that were closed outside
@@ -215,11 +215,12 @@ class Fleet:
         self._show(registry.lost(record.spec, record.epoch, since, queued=queued, left=left))
 
     def _show(self, view: View) -> None:
+        """Take it over and say so. That one has exited which is being ended here is for after that: see ``ends``."""
         old = self.views.get(view.id)
-        self.views[view.id] = view
         asked = self.ending & {(view.id, None), (view.id, view.epoch)}
         if old == view or (asked and view.state == "exited"):
             return
+        self.views[view.id] = view
         self._emit(registry.event(old, view), view.id, view.to_json())
         if view.queued and (old is None or old.state != view.state or old.queued != view.queued):
             self.session(view.id).kick()
@@ -244,14 +245,19 @@ class Fleet:
         self.panes[session] = pane
         return pane
 
-    @contextlib.contextmanager
-    def ends(self, session: str, epoch: int | None = None) -> Iterator[None]:
-        """This helper ends what runs in that session meanwhile; with an ``epoch`` only what was started in that."""
+    @contextlib.asynccontextmanager
+    async def ends(self, session: str, epoch: int | None = None) -> AsyncIterator[None]:
+        """This helper ends what runs in that session meanwhile; with an ``epoch`` only what was started in that.
+
+        That it ended is no news then. How the session is afterwards, if it is still there, is told as ever.
+        """
         self.ending.add((session, epoch))
         try:
             yield
         finally:
             self.ending.discard((session, epoch))
+            if session in self.views:
+                await self.refresh()
 
     @contextlib.contextmanager
     def coming(self, name: str) -> Iterator[None]:

@@ -170,10 +170,8 @@ class Keeper:
         return await self._again(session, caller, fresh=False, epoch=epoch)
 
     async def _again(self, session: str, caller: Mapping[str, str], *, fresh: bool, epoch: int) -> bool:
-        with self._fleet.ends(session, epoch):
-            done = await self._fleet.session(session).respawn(caller, fresh=fresh, from_epoch=epoch)
-        await self._fleet.refresh()
-        return done
+        async with self._fleet.ends(session, epoch):
+            return await self._fleet.session(session).respawn(caller, fresh=fresh, from_epoch=epoch)
 
     async def restore(self, view: View, caller: Mapping[str, str], *, fresh: bool) -> View:
         """A session that its server took along, made again under its id and name, its conversation resumed.
@@ -214,12 +212,15 @@ class Keeper:
         return self._fleet.views[view.id]
 
     async def kill(self, name: str, reason: str = "killed") -> Ended:
-        """End a session and prove it. One that will not end stays listed."""
+        """End a session and prove it. One that will not end stays listed, and is not started again by itself."""
         view = self._fleet.find(name)
-        with self._fleet.ends(view.id):
+        async with self._fleet.ends(view.id):
             ended = await self._kill_lost(view) if view.state == "lost" else None
             ended = ended or await self._kill(view.id, reason)
-            if not ended.survivors:
+            if ended.survivors:
+                with contextlib.suppress(NotFound):
+                    await self.change(view.id, restart="never")
+            else:
                 await self._over(view.id, reason, ended)
         return ended
 
