@@ -5,17 +5,31 @@ local M = {}
 local READS =
   "list get snapshot capture attach preview unpreview log queue explain agents doctor selftest stats idle wait"
 
-local pending = {} ---@type table<integer, { method: string, cb: covey.Callback }>
+--- Calls that end sessions: those of a name that one, the others any.
+local ENDS = { "kill", "delete", "reap" }
+
+local pending = {} ---@type table<integer, { method: string, name: string?, cb: covey.Callback }>
 local minted = 0
 
 --- Remember a call.
 ---@param method string
+---@param name string? of the session that it is for
 ---@param cb covey.Callback
 ---@return integer id never used before, and greater than 0
-function M.mint(method, cb)
+function M.mint(method, name, cb)
   minted = minted + 1
-  pending[minted] = { method = method, cb = cb }
+  pending[minted] = { method = method, name = name, cb = cb }
   return minted
+end
+
+--- Whether a call that ends this session waits for its answer.
+---@param session { id: string, name: string }
+---@return boolean
+function M.ending(session)
+  return vim.iter(vim.tbl_values(pending)):any(function(call)
+    return vim.list_contains(ENDS, call.method)
+      and vim.list_contains({ session.id, session.name }, call.name or session.id)
+  end)
 end
 
 --- Answer a call; the second answer to one goes nowhere. A callback's own error is told and goes no further.

@@ -145,7 +145,7 @@ function M.call(method, params, cb)
   elseif is_leaving() then
     return
   end
-  local id = calls.mint(method, cb or M.tell)
+  local id = calls.mint(method, params and params.name, cb or M.tell)
   params = (params == nil or next(params) == nil) and vim.empty_dict() or params
   local err = connect()
   if err then

@@ -68,6 +68,48 @@ def test_the_end_of_the_client_closes_the_window(stage: Stage, nvim: Editor, sty
     assert nvim.messages() == ""
 
 
+GONE = {"id": FIX["id"], "name": FIX["name"], "reason": "killed"}
+WHY = "covey: fix is gone: killed"
+
+
+@pytest.mark.parametrize("style", ["float", "split", "tab"])
+@pytest.mark.parametrize("first", ["client", "word"])
+def test_why_a_window_closed_by_itself_is_told(stage: Stage, nvim: Editor, style: str, first: str) -> None:
+    stage.answer("attach", {"argv": ["sh", "-c", "echo ready here; read line"], "env": {}})
+    attach(nvim, style)
+    if first == "word":
+        stage.emit("Gone", GONE)
+    nvim.keys("<CR>")
+    nvim.wait(lambda: len(nvim.vim.windows) == 1)
+    if first == "client":
+        stage.emit("Gone", GONE)
+    nvim.wait(lambda: nvim.messages() == WHY)
+
+
+@pytest.mark.parametrize(("method", "told"), [("kill", ""), ("send", WHY)])
+def test_who_ended_a_session_himself_is_not_told_that_it_is_gone(
+    stage: Stage, nvim: Editor, method: str, told: str
+) -> None:
+    stage.answer("attach", {"argv": ["sh", "-c", "echo ready here; read line"], "env": {}})
+    attach(nvim)
+    nvim.lua("require('covey.calls').mint(..., 'fix', print)", method)
+    nvim.keys("<CR>")
+    nvim.wait(lambda: len(nvim.vim.windows) == 1)
+    stage.emit("Gone", GONE)
+    nvim.lua("vim.schedule(function() said = true end)")
+    nvim.wait("said")
+    assert nvim.messages() == told
+
+
+def test_closing_the_window_of_a_session_that_goes_later_says_nothing(stage: Stage, nvim: Editor) -> None:
+    attach(nvim)
+    nvim.keys("<C-\\><C-n>q")
+    nvim.wait(lambda: len(nvim.vim.windows) == 1)
+    stage.emit("Gone", GONE)
+    attach(nvim)
+    assert nvim.messages() == ""
+
+
 def test_a_client_that_fails_is_quoted(stage: Stage, nvim: Editor) -> None:
     stage.answer("attach", {"argv": ["sh", "-c", "echo no such session; exit 1"], "env": {}})
     nvim.lua("require('covey.ui.attach').open(...)", FIX, {"style": "float"})

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import re
 import signal
+import subprocess
+import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -96,6 +98,23 @@ def test_what_is_typed_in_an_attached_window_reaches_the_agent_which_lives_on(
     nvim.wait(lambda: len(nvim.vim.windows) == 1)
     preview(nvim)
     os.kill(agent["pid"], 0)
+
+
+@pytest.mark.parametrize(
+    ("who", "told"), [("a command line", "covey: fix is gone: killed"), ("this editor", "covey: killed fix")]
+)
+def test_one_is_told_why_an_attached_window_closed(
+    nvim: Editor, world: World, agent: dict[str, Any], who: str, told: str
+) -> None:
+    nvim.lua("require('covey.ui.attach').open(require('covey').get('fix'), {})")
+    nvim.wait(lambda: "Type a prompt" in nvim.screen() and nvim.eval("mode()") == "t")
+    if who == "this editor":
+        nvim.keys("<C-\\><C-n>:Covey kill fix<CR>")
+    else:
+        subprocess.run([sys.executable, "-m", "covey.cli", "kill", "fix"], env=world.env, check=True)
+    nvim.wait(lambda: len(nvim.vim.windows) == 1 and "fix" in nvim.messages())
+    assert nvim.messages().startswith(told)
+    assert "\n" not in nvim.messages()
 
 
 def test_the_prompt_buffer_submits(nvim: Editor, agent: dict[str, Any]) -> None:

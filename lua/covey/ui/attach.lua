@@ -103,12 +103,14 @@ local function ended(view, code)
     return
   end
   forget(view)
-  if code ~= 0 and vim.api.nvim_buf_is_valid(view.buf) then
+  if not vim.api.nvim_buf_is_valid(view.buf) then
+    return
+  elseif code == 0 then
+    require("covey.ui.farewell").closed(view.session)
+  else
     require("covey.notify").warn(("covey: %s: %s"):format(view.session.name, last_words(view.buf)))
   end
-  if vim.api.nvim_buf_is_valid(view.buf) then
-    vim.api.nvim_buf_delete(view.buf, { force = true })
-  end
+  vim.api.nvim_buf_delete(view.buf, { force = true })
 end
 
 local function start_job(view, plan)
@@ -279,6 +281,7 @@ function M.open(session, opts)
     return
   end
   asked[session.id] = true
+  require("covey.ui.farewell").watch()
   require("covey.rpc").call("attach", { name = session.id }, function(err, plan)
     asked[session.id] = nil
     if err then

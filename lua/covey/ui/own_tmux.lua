@@ -95,7 +95,11 @@ function M.open(session, plan, style)
     if vim.version.lt(version, OLDEST) then
       return warn(("style=%s needs tmux %s; yours is %s"):format(style, table.concat(OLDEST, "."), answer))
     end
-    tmux(OPEN[style](session, plan, version), function() end)
+    tmux(OPEN[style](session, plan, version), function()
+      if style == "popup" then -- its client ended; a window's has only begun
+        require("covey.ui.farewell").closed(session)
+      end
+    end)
   end)
 end
 
