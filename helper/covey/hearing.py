@@ -1,7 +1,7 @@
-"""A program that is run, heard out, and gone with all that asyncio keeps of it, however long its pipes are held.
+"""A program that is run, heard out, and gone, however long its pipes are held.
 
-Who else has its output (a child that it left, a server that was handed it) is not waited for once it ended, and would
-keep asyncio's own end of it open until after the loop is closed.
+Who else has its output (a child that it left, a server that was handed it) is not waited for once it ended. asyncio's
+own subprocesses are not used: one whose start is cancelled is waited for for ever (Python 3.11).
 """
 
 from __future__ import annotations
@@ -10,12 +10,15 @@ import asyncio
 import contextlib
 import os
 import signal
-from asyncio.subprocess import DEVNULL, PIPE
-from collections.abc import Mapping
-from typing import NamedTuple
+import subprocess
+from collections.abc import Mapping, Sequence
+from subprocess import DEVNULL, PIPE
+from typing import IO, Any, NamedTuple
 
 DYING = 1.0  # seconds a program may take to go once it was killed
 LAST_WORDS = 0.5  # seconds that are listened on after its end to who holds its output
+READ_SIZE = 1 << 16
+FIRST_LOOK, LAST_LOOK, GROWTH = 0.001, 0.02, 1.25  # seconds between looks at what it says and whether it ended
 
 
 class Heard(NamedTuple):
@@ -41,48 +44,69 @@ async def hear(
     what runs on after a program that ended is that one's own business.
     With ``stdin=PIPE`` it hears nothing until we let go of it. Raises ``OSError`` where it cannot be started.
     """
-    transport, hearing = await asyncio.get_running_loop().subprocess_exec(
-        lambda: _Hearing(most),
-        *argv,
-        stdin=stdin,
-        stdout=PIPE,
-        stderr=stderr,
-        env=env,
-        start_new_session=True,
-    )
-    late = False
+    process = _run(argv, env=env, stdin=stdin, stderr=stderr)
+    said, complaint = _Ear(process.stdout), _Ear(process.stderr)
     try:
-        async with asyncio.timeout(deadline):
-            await hearing.over.wait()
-    except TimeoutError:
-        late = True
+        late = not await _over(process, (said, complaint), deadline, most)
     finally:
-        ended = transport.get_returncode()
+        ended = process.poll()
         if ended is None:
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(transport.get_pid(), signal.SIGKILL)
-        transport.close()
-        with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(hearing.ended.wait(), DYING)
-    return Heard(ended, bytes(hearing.said[1]), bytes(hearing.said[2]), late)
+            with contextlib.suppress(OSError):
+                os.killpg(process.pid, signal.SIGKILL)
+        for pipe in filter(None, (process.stdin, process.stdout, process.stderr)):
+            pipe.close()
+        await _gone(process)
+    return Heard(ended, bytes(said.heard), bytes(complaint.heard), late)
 
 
-class _Hearing(asyncio.SubprocessProtocol):
-    """``over`` once it ended and said all, or has said too much; ``ended`` once it is gone."""
+def _run(argv: Sequence[str], **more: Any) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(argv, bufsize=0, stdout=PIPE, start_new_session=True, **more)
 
-    def __init__(self, most: int) -> None:
-        self.said = {1: bytearray(), 2: bytearray()}
-        self._most = most
-        self.over, self.ended = asyncio.Event(), asyncio.Event()
 
-    def pipe_data_received(self, fd: int, data: bytes) -> None:
-        self.said[fd] += data
-        if sum(map(len, self.said.values())) > self._most:
-            self.over.set()
+class _Ear:
+    """What came out of one pipe so far; ``open`` until its end has come."""
 
-    def process_exited(self) -> None:
-        self.ended.set()
-        asyncio.get_running_loop().call_later(LAST_WORDS, self.over.set)
+    def __init__(self, pipe: IO[bytes] | None) -> None:
+        self.heard = bytearray()
+        self.open = pipe is not None
+        if pipe is not None:
+            self._handle = pipe.fileno()
+            os.set_blocking(self._handle, False)
 
-    def connection_lost(self, _error: Exception | None) -> None:
-        self.over.set()
+    def listen(self) -> bool:
+        """Take what is there; whether that was anything."""
+        if not self.open:
+            return False
+        try:
+            data = os.read(self._handle, READ_SIZE)
+        except BlockingIOError:
+            return False
+        self.heard += data
+        self.open = bool(data)
+        return self.open
+
+
+async def _over(process: subprocess.Popen[bytes], ears: tuple[_Ear, ...], deadline: float, most: int) -> bool:
+    """Whether it ended and said all, or said too much, in time. Who was stopped meanwhile looks before he says no."""
+    loop = asyncio.get_running_loop()
+    until, pause, ended = loop.time() + deadline, FIRST_LOOK, False
+    while True:
+        late = loop.time() >= until
+        if not ended and process.poll() is not None:
+            ended, until = True, min(until, loop.time() + LAST_WORDS)
+        came = [ear.listen() for ear in ears]
+        silent = not any(ear.open for ear in ears)
+        if (ended and (late or silent)) or sum(len(ear.heard) for ear in ears) > most:
+            return True
+        if late:
+            return False
+        pause = FIRST_LOOK if any(came) else min(pause * GROWTH, LAST_LOOK)
+        await asyncio.sleep(pause)
+
+
+async def _gone(process: subprocess.Popen[bytes]) -> None:
+    """Reap it once it is dead; one that is in the kernel for long is left to whoever starts the next."""
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(DYING):
+            while process.poll() is None:  # noqa: ASYNC110  # killed: in a moment
+                await asyncio.sleep(FIRST_LOOK)

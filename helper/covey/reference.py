@@ -7,6 +7,7 @@ reads holds no lock. Errors name the variable, never a value.
 from __future__ import annotations
 
 import asyncio
+import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -70,7 +71,7 @@ def _from_file(name: str, path: Path) -> bytes:
 
 async def _from_command(name: str, command: str, caller: Mapping[str, str]) -> bytes:
     guarded = ("/bin/sh", "-c", GUARDED, "sh", command)
-    heard = await hear(*guarded, deadline=DEADLINE, most=env.MAX_VALUE, env=dict(caller), stdin=asyncio.subprocess.PIPE)
+    heard = await hear(*guarded, deadline=DEADLINE, most=env.MAX_VALUE, env=dict(caller), stdin=subprocess.PIPE)
     if heard.late:
         raise Refused(f"the command that gives {name} did not end within {DEADLINE:g} s")
     if len(heard.said) > env.MAX_VALUE:

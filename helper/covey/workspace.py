@@ -1,4 +1,4 @@
-"""A session's directory, where it is a git worktree of its own: its making, whether work in it is nowhere else, its end.
+"""A session's directory, where it is a git worktree of its own: made, looked at for work, removed.
 
 Nothing but a linked worktree is ever removed, and that by git itself, which is never forced.
 """
@@ -8,12 +8,13 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import os
-from asyncio.subprocess import PIPE
 from pathlib import Path
+from subprocess import PIPE
 
 from covey import paths
 from covey.errors import Refused, Unavailable, Usage
 from covey.hearing import hear
+from covey.lane import Lane
 
 DEADLINE = 600.0  # seconds for one word with git: a big repository takes its time to be checked out
 MOST = 1 << 24  # bytes of its answer
@@ -32,11 +33,12 @@ async def make(directory: str, branch: str) -> str:
     except (Unavailable, ValueError):
         raise Refused(f"{directory} is in no git repository", "open it without a worktree") from None
     await _check_name(directory, branch)
-    tree = await _find(directory, branch) or await _add(directory, common, branch)
+    async with Lane(paths.lanes_dir(), "worktrees", timeout=DEADLINE):  # git makes the branch, and later the worktree
+        tree = await _find(directory, branch) or await _add(directory, common, branch)
     if tree == top and tree == str(Path(common).parent):
         raise Refused(f"branch {branch} is checked out in {tree} itself", "give another name")
     inside = Path(tree, within)
-    return str(inside) if inside.is_dir() else tree
+    return str(inside) if await asyncio.to_thread(inside.is_dir) else tree
 
 
 async def _check_name(directory: str, branch: str) -> None:
@@ -60,15 +62,11 @@ async def _find(directory: str, branch: str) -> str:
 
 
 async def _add(directory: str, common: str, branch: str) -> str:
-    """Make the worktree, below a directory of ours. Who is overtaken by another takes his."""
+    """Make the worktree, below a directory of ours."""
     home = Path(common).parent.name + "-" + hashlib.sha256(os.fsencode(common)).hexdigest()[:8]
     path = str(paths.worktrees_dir() / home / branch)
     known = await _git(directory, "for-each-ref", f"refs/heads/{branch}", f"refs/remotes/*/{branch}")
-    try:
-        await _git(directory, "worktree", "add", "--quiet", *([path, branch] if known else ["-b", branch, path]))
-    except Unavailable:
-        if not (path := await _find(directory, branch)):
-            raise
+    await _git(directory, "worktree", "add", "--quiet", *([path, branch] if known else ["-b", branch, path]))
     return path
 
 

@@ -45,3 +45,21 @@ async def test_what_ended_is_not_waited_for_because_somebody_has_its_output(broo
     heard = await hear(brood, "sleep 4313 & echo done; exit 3", deadline=100.0)
     assert (heard.status, heard.said, heard.late, time.monotonic() - began < 50) == (3, b"done\n", False, True)
     assert [each.command for each in brood.living()] == ["sleep"]
+
+
+@pytest.mark.parametrize("turns", range(8))
+async def test_who_is_cancelled_while_the_program_starts_is_held_up_by_nothing(brood, turns):
+    hearing_it = asyncio.create_task(hear(brood, f"({ASIDE}) & sleep 4312", deadline=100.0))
+    for _ in range(turns):
+        await asyncio.sleep(0)
+    hearing_it.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await hearing_it
+    assert until(lambda: not brood.living())
+
+
+async def test_what_was_said_while_we_were_stopped_is_heard(brood):
+    hearing_it = asyncio.create_task(hear(brood, "echo done", deadline=0.3))
+    await asyncio.sleep(0)
+    time.sleep(0.5)  # noqa: ASYNC251  # as a SIGSTOP does
+    assert await hearing_it == (0, b"done\n", b"", False)
