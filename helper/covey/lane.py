@@ -27,7 +27,7 @@ WAIT_S = 10.0
 FIRST_LOOK_S = 0.001  # between two looks at a lock that another process holds
 LAST_LOOK_S = 0.020
 HOLDER_MAX = 1024  # bytes
-FLEET = "fleet"  # no session's id: those have 8 characters
+FLEET, WORKTREES = "fleet", "worktrees"  # no sessions' ids: those have 8 characters
 
 # Tasks of one process that want the same lane queue here, first come, first served.
 _gates: WeakKeyDictionary[asyncio.AbstractEventLoop, Gates] = WeakKeyDictionary()
@@ -122,7 +122,8 @@ class Lane:
         return False
 
     def _busy(self) -> LaneBusy:
-        what = "The fleet" if self.path.stem == FLEET else f"The lane of session {self.path.stem}"
+        shared = {FLEET: "The fleet", WORKTREES: "The making of worktrees"}
+        what = shared.get(self.path.stem, f"The lane of session {self.path.stem}")
         sentence = f"{what} has been kept busy for {self._timeout:g} s by {self._holder()}"
         return LaneBusy(sentence, "If that process is stopped, continue it (kill -CONT) or end it.")
 

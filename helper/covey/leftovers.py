@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from covey.belonging import members
 from covey.ending import Ended
-from covey.lane import FLEET
+from covey.lane import FLEET, WORKTREES
 from covey.models import Identity
 from covey.records import GIVEN_UP
 from covey.session import Kit
@@ -78,5 +78,5 @@ class Leftovers:
             if name.partition(".")[0] not in ids | acts:
                 files.remove(name)
         for lock in lanes.glob("*.lock"):
-            if lock.stem not in ids | {FLEET}:
+            if lock.stem not in ids | {FLEET, WORKTREES}:
                 lock.unlink(missing_ok=True)

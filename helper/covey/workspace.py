@@ -14,7 +14,7 @@ from subprocess import PIPE
 from covey import paths
 from covey.errors import Refused, Unavailable, Usage
 from covey.hearing import hear
-from covey.lane import Lane
+from covey.lane import WORKTREES, Lane
 
 DEADLINE = 600.0  # seconds for one word with git: a big repository takes its time to be checked out
 MOST = 1 << 24  # bytes of its answer
@@ -33,7 +33,7 @@ async def make(directory: str, branch: str) -> str:
     except (Unavailable, ValueError):
         raise Refused(f"{directory} is in no git repository", "open it without a worktree") from None
     await _check_name(directory, branch)
-    async with Lane(paths.lanes_dir(), "worktrees", timeout=DEADLINE):  # git makes the branch, and later the worktree
+    async with Lane(paths.lanes_dir(), WORKTREES, timeout=DEADLINE):  # git makes the branch, and later the worktree
         tree = await _find(directory, branch) or await _add(directory, common, branch)
     if tree == top and tree == str(Path(common).parent):
         raise Refused(f"branch {branch} is checked out in {tree} itself", "give another name")

@@ -297,9 +297,10 @@ async def test_staged_files_that_nobody_knows_are_removed_and_young_ones_are_not
     for name in ("abcdefg2.start.1", "0123456789abcdef", f"{session['id']}.half.A"):
         os.utime(files.directory / name, (1, 1))
     locks = desk.front.helper.kit.lanes
-    (locks / "abcdefg2.lock").touch()
+    for name in ("abcdefg2", "fleet", "worktrees"):
+        (locks / f"{name}.lock").touch()
     await desk.front.helper.keeper.leftovers.tidy(desk.front.helper.fleet.panes)
-    assert "abcdefg2.lock" not in {path.name for path in locks.iterdir()}
+    assert {path.stem for path in locks.iterdir()} - {session["id"]} == {"fleet", "worktrees"}
     assert set(files.of("")) == {"abcdefg3.half.A", f"{session['id']}.half.A"}
 
 
