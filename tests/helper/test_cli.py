@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shlex
+import signal
 import subprocess
 import sys
 from datetime import datetime, timedelta
@@ -263,6 +264,28 @@ def test_a_closed_pipe_is_no_traceback(world):
         shell=True, env=world.env, capture_output=True, text=True, timeout=60, check=False,
     )  # fmt: skip
     assert "Traceback" not in done.stderr
+
+
+INTERRUPTED = """
+import os, signal, sys
+class Interrupt:
+    def find_spec(self, name, *_):
+        if name == "covey.cli":
+            os.kill(os.getpid(), signal.SIGINT)
+sys.meta_path.insert(0, Interrupt())
+sys.argv = ["covey", "list", "--json"]
+from covey.__main__ import main
+sys.exit(main())
+"""
+
+
+@pytest.mark.parametrize(("heard", "status", "said"), [(True, -signal.SIGINT, ""), (False, 0, "[]")])
+def test_an_interrupt_before_it_has_begun_is_no_traceback(world, heard, status, said):
+    """Nor is it heard where the shell wants it not to be."""
+    ignore = "" if heard else "trap '' INT; "
+    argv = ["sh", "-c", f'{ignore}exec "$0" -c "$1"', sys.executable, INTERRUPTED]
+    done = subprocess.run(argv, env=world.env, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout.strip(), done.stderr) == (status, said, "")
 
 
 def test_bytes_that_are_no_utf8_are_taken_out_and_counted(world, covey):
