@@ -16,6 +16,7 @@ from subprocess import DEVNULL, PIPE
 from typing import IO, Any, NamedTuple
 
 DYING = 1.0  # seconds a program may take to go once it was killed
+PARTING = 10.0  # seconds it has for that when it was asked to
 LAST_WORDS = 0.5  # seconds that are listened on after its end to who holds its output
 READ_SIZE = 1 << 16
 FIRST_LOOK, LAST_LOOK, GROWTH = 0.001, 0.02, 1.25  # seconds between looks at what it says and whether it ended
@@ -37,11 +38,13 @@ async def hear(
     env: Mapping[str, str] | None = None,
     stdin: int = DEVNULL,
     stderr: int = DEVNULL,
+    gently: bool = False,
 ) -> Heard:
     """Run a program, in a session of its own, for ``deadline`` seconds or until it has said more than ``most`` bytes.
 
     Where it has not ended by itself it is killed, and with it who of those that it started is still in its group;
-    what runs on after a program that ended is that one's own business.
+    what runs on after a program that ended is that one's own business. ``gently``: it is asked first, and has
+    ``PARTING`` seconds to leave nothing half done.
     With ``stdin=PIPE`` it hears nothing until we let go of it. Raises ``OSError`` where it cannot be started.
     """
     process = _run(argv, env=env, stdin=stdin, stderr=stderr)
@@ -50,12 +53,12 @@ async def hear(
         late = not await _over(process, (said, complaint), deadline, most)
     finally:
         ended = process.poll()
-        if ended is None:
-            with contextlib.suppress(OSError):
-                os.killpg(process.pid, signal.SIGKILL)
         for pipe in filter(None, (process.stdin, process.stdout, process.stderr)):
             pipe.close()
-        await _gone(process)
+        if ended is None and gently:
+            await _end(process, signal.SIGTERM, PARTING)
+        if process.poll() is None:
+            await _end(process, signal.SIGKILL, DYING)
     return Heard(ended, bytes(said.heard), bytes(complaint.heard), late)
 
 
@@ -104,9 +107,11 @@ async def _over(process: subprocess.Popen[bytes], ears: tuple[_Ear, ...], deadli
         await asyncio.sleep(pause)
 
 
-async def _gone(process: subprocess.Popen[bytes]) -> None:
+async def _end(process: subprocess.Popen[bytes], how: signal.Signals, seconds: float) -> None:
     """Reap it once it is dead; one that is in the kernel for long is left to whoever starts the next."""
+    with contextlib.suppress(OSError):
+        os.killpg(process.pid, how)
     with contextlib.suppress(TimeoutError):
-        async with asyncio.timeout(DYING):
+        async with asyncio.timeout(seconds):
             while process.poll() is None:  # noqa: ASYNC110  # killed: in a moment
                 await asyncio.sleep(FIRST_LOOK)

@@ -9,6 +9,7 @@ import asyncio
 import hashlib
 import os
 from pathlib import Path
+from shlex import quote
 from subprocess import PIPE
 
 from covey import paths
@@ -29,14 +30,13 @@ async def make(directory: str, branch: str) -> str:
     A new branch begins at what is checked out in the directory, or at the one branch of that name on a remote.
     """
     try:
-        common, top, within = (await _git(directory, *HERE) + "\n").split("\n")[:3]
+        common, _top, within = (await _git(directory, *HERE) + "\n").split("\n")[:3]
     except (Unavailable, ValueError):
         raise Refused(f"{directory} is in no git repository", "open it without a worktree") from None
     await _check_name(directory, branch)
+    path = paths.worktrees_dir() / f"{Path(common).parent.name}-{hashlib.sha256(os.fsencode(common)).hexdigest()[:8]}"
     async with Lane(paths.lanes_dir(), WORKTREES, timeout=DEADLINE):  # git makes the branch, and later the worktree
-        tree = await _find(directory, branch) or await _add(directory, common, branch)
-    if tree == top and tree == str(Path(common).parent):
-        raise Refused(f"branch {branch} is checked out in {tree} itself", "give another name")
+        tree = await _find(directory, branch, str(path / branch)) or await _add(directory, branch, str(path / branch))
     inside = Path(tree, within)
     return str(inside) if await asyncio.to_thread(inside.is_dir) else tree
 
@@ -50,21 +50,34 @@ async def _check_name(directory: str, branch: str) -> None:
         raise Usage(f"{branch!r} cannot be the name of a branch", "give one without blanks, or open without a worktree")
 
 
-async def _find(directory: str, branch: str) -> str:
-    """The directory that has the branch checked out; '' if none has."""
-    tree = ""
-    for row in (await _git(directory, "worktree", "list", "--porcelain")).splitlines():
-        if row.startswith("worktree "):
-            tree = row.removeprefix("worktree ")
-        elif row == f"branch refs/heads/{branch}":
-            return tree
+async def _find(directory: str, branch: str, path: str) -> str:
+    """The worktree that has the branch, '' if none has. Raises ``Refused`` where that, or what ``path`` is, is no use.
+
+    What git knows of a worktree whose directory is gone is forgotten; git does so itself after a while.
+    """
+    blocks = (await _git(directory, "worktree", "list", "--porcelain")).split("\n\n")
+    trees = [dict(row.partition(" ")[::2] for row in block.splitlines()) for block in blocks]
+    for tree in trees:
+        where, mine = tree["worktree"], tree.get("branch") == f"refs/heads/{branch}"
+        if not mine and where != path:
+            continue
+        if mine and tree is trees[0]:
+            raise Refused(f"branch {branch} is checked out in {where} itself", "give another name")
+        if tree.get("locked") == "initializing":
+            undo = f"git -C {quote(trees[0]['worktree'])} worktree remove -f -f {quote(where)}"
+            raise Refused(f"{where} is being made, or was left half made", undo)
+        if not await asyncio.to_thread(Path(where).exists):
+            await _git(directory, "worktree", "remove", where)
+        elif mine:
+            return where
+        else:
+            raise Refused(
+                f"another branch is checked out in {where}", f"check out {branch} there, or give another name"
+            )
     return ""
 
 
-async def _add(directory: str, common: str, branch: str) -> str:
-    """Make the worktree, below a directory of ours."""
-    home = Path(common).parent.name + "-" + hashlib.sha256(os.fsencode(common)).hexdigest()[:8]
-    path = str(paths.worktrees_dir() / home / branch)
+async def _add(directory: str, branch: str, path: str) -> str:
     known = await _git(directory, "for-each-ref", f"refs/heads/{branch}", f"refs/remotes/*/{branch}")
     await _git(directory, "worktree", "add", "--quiet", *([path, branch] if known else ["-b", branch, path]))
     return path
@@ -123,7 +136,9 @@ async def _git(directory: str, *words: str) -> str:
     env = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     env |= {"LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0"}
     try:
-        git = await hear("git", "-C", directory, *words, deadline=DEADLINE, most=MOST, env=env, stderr=PIPE)
+        git = await hear(
+            "git", "-C", directory, *words, deadline=DEADLINE, most=MOST, env=env, stderr=PIPE, gently=True
+        )
     except OSError as error:
         raise Unavailable(f"git cannot be run in {directory}: {error.strerror}") from None
     if git.status is None:

@@ -63,3 +63,15 @@ async def test_what_was_said_while_we_were_stopped_is_heard(brood):
     await asyncio.sleep(0)
     time.sleep(0.5)  # noqa: ASYNC251  # as a SIGSTOP does
     assert await hearing_it == (0, b"done\n", b"", False)
+
+
+@pytest.mark.parametrize(("gently", "left"), [(True, False), (False, True)])
+async def test_what_is_asked_to_go_cleans_up_and_what_is_not_asked_cannot(brood, tmp_path, gently, left):
+    half = tmp_path / "half"
+    script = f"trap 'rm {half}; exit' TERM; touch {half}; while :; do sleep 0.01; done"
+    hearing_it = asyncio.create_task(hear(brood, script, gently=gently))
+    await eventually_async(half.exists)
+    hearing_it.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await hearing_it
+    assert (half.exists(), until(lambda: not brood.living())) == (left, True)

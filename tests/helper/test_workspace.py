@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -178,8 +179,42 @@ async def test_what_was_killed_finds_its_worktree_and_work_again(desk, main):
     assert (Path(two["cwd"]) / "new").exists()
 
 
-async def test_a_worktree_that_is_there_is_taken(desk, main, tree):
+async def test_K01_a_worktree_that_was_made_and_not_used_is_taken(desk, main, tree):
     assert (await in_worktree(desk, "topic", main))["cwd"] == str(tree)
+
+
+async def test_K01_what_is_half_made_is_not_taken_and_what_ends_it_is_said(desk, main, tree):
+    (known,) = (main / ".git/worktrees").iterdir()
+    (known / "locked").write_text("initializing")  # as where git was killed
+    with pytest.raises(Refused, match="left half made") as refused:
+        await in_worktree(desk, "topic", main)
+    assert refused.value.hint == f"git -C {main} worktree remove -f -f '{tree}'"
+
+
+async def test_K01_a_worktree_whose_directory_is_gone_is_made_again(desk, main):
+    one = await in_worktree(desk, "topic", main)
+    await desk("kill", name="topic")
+    shutil.rmtree(one["cwd"])
+    assert branch((await in_worktree(desk, "topic", main))["cwd"]) == "topic"
+
+
+async def test_K02_a_branch_that_is_there_is_taken(desk, main):
+    git(main, "branch", "ag/x")
+    assert branch((await in_worktree(desk, "ag/x", main))["cwd"]) == "ag/x"
+
+
+async def test_K02_a_branch_that_the_repository_itself_is_on_is_refused(desk, main, tree):
+    for where in (main, tree):
+        with pytest.raises(Refused, match=f"branch trunk is checked out in {main} itself"):
+            await in_worktree(desk, "trunk", where)
+
+
+async def test_K02_a_worktree_that_is_on_another_branch_now_is_refused(desk, main):
+    one = await in_worktree(desk, "topic", main)
+    await desk("kill", name="topic")
+    git(one["cwd"], "checkout", "--quiet", "-b", "other")
+    with pytest.raises(Refused, match="another branch is checked out in"):
+        await in_worktree(desk, "topic", main)
 
 
 async def test_from_within_a_worktree_another_is_made(desk, main, tree):
@@ -225,7 +260,6 @@ async def test_a_name_that_cannot_be_a_branch_is_refused(desk, main, name):
 @pytest.mark.parametrize(
     ("given", "why"),
     [
-        ({"name": "trunk"}, "branch trunk is checked out in .* itself"),
         ({"name": "one", "cwd": ".."}, "is in no git repository"),
         ({"name": "one", "agent": "none"}, "no agent"),
         ({"name": "", "words": ["claude"]}, "wants a name"),
