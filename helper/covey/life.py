@@ -49,7 +49,7 @@ async def open_session(
     ``worktree``: it starts in a git worktree of the branch called ``name``; each is made where it is not there.
 
     ``options``: see ``naming.options``. In the answer, ``undelivered``: prompts that its predecessor of that name and
-    directory never got; ``note``: what was asked of a session that is there already and cannot be had, or its worktree.
+    directory never got; ``note``: what was asked of a session that is there already and cannot be had.
     """
     known = helper.catalog.names()
     name, agent = naming.meant(words or (), name, agent, known)
@@ -77,8 +77,8 @@ async def open_session(
     answer: Json = {**view.to_json(), "opened": made, "respawned": ended, **await _beginning(helper, view)}
     if not made and request.options.get("history_limit") not in (None, view.options.get("history_limit")):
         answer["note"] = FIXED
-    elif worktree:
-        answer["note"] = f"it works in {view.cwd}" if made else f"it was there already, in {view.cwd}"
+    elif worktree and not made:
+        answer["note"] = f"it was there already, in {view.cwd}"
     if made and name:
         answer["undelivered"] = await asyncio.to_thread(_undelivered, helper, view)
     if prompt:

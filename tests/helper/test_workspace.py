@@ -163,11 +163,12 @@ def trees(main):
 async def test_a_session_starts_in_a_worktree_of_its_own(desk, main, world):
     one = await in_worktree(desk, "feat/x", main)
     assert (branch(one["cwd"]), trees(main)) == ("feat/x", 1)
-    assert one["cwd"] in one["note"]
+    assert "note" not in one
     assert world.data in Path(one["cwd"]).parents
     assert branch(main) == "trunk"
     again = await in_worktree(desk, "feat/x", main)
     assert (again["id"], again["opened"], trees(main)) == (one["id"], False, 1)
+    assert again["note"] == f"it was there already, in {one['cwd']}"
 
 
 async def test_what_was_killed_finds_its_worktree_and_work_again(desk, main):

@@ -35,6 +35,13 @@ RUNS = [
     ("name amber beryl", "rename", {"name": "amber", "new": "beryl"}),
     ("name beryl", "rename", {"name": "aaaaaaaa", "new": "beryl"}),
     ("rename beryl", "rename", {"name": "aaaaaaaa", "new": "beryl"}),
+    (
+        "open shell model=opus nice=5 worktree=true",
+        "open",
+        {"options": {"model": "opus", "nice": "5"}, "worktree": True, "model": None},
+    ),
+    ("open shell worktree=false", "open", {"worktree": False, "options": None}),
+    ("worktree topic codex", "worktree", {"words": ["topic", "codex"], "worktree": None}),
     ("rename amber 'two words'", "rename", {"name": "amber", "new": "two words"}),
     (
         "send amber hello  there | \"x\" 'y'",
