@@ -85,9 +85,9 @@ class Desk:
     read: Reader
     unread: Callable[[], Awaitable[int | None]]
 
-    async def dialog(self) -> Dialog:
+    async def dialog(self, patience: float = REDRAW) -> Dialog:
         """The dialog that is on the screen. One that is just drawn anew is waited for."""
-        deadline = time.monotonic() + REDRAW
+        deadline = time.monotonic() + patience
         while (found := state.dialog(await self.read(), self.profile)) is None:
             if time.monotonic() > deadline:
                 raise Refused("no question is on the screen", "look: :Covey preview")

@@ -277,7 +277,9 @@ class Session:
             return await asyncio.to_thread(self._kit.place.processes.unread, pane.pid)
 
         desk = answer.Desk(self._kit.place.wire, pane, self._profile(pane), read, unread)
-        await desk.dialog()  # without one nobody need wait for the lane
+        sight = self._kit.eyes.seen.get(self.id)
+        told = sight is not None and sight.verdict.state == "blocked"  # some say so before they draw it
+        await desk.dialog(answer.SETTLE if told else answer.REDRAW)  # without one nobody need wait for the lane
         async with lane(self._kit, self.id):
             chosen = await answer.choose(desk, choice)
         self._kit.eyes.acted(self.id)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 
 import pytest
@@ -11,6 +12,7 @@ from covey.agents import dialog
 from covey.agents.dialog import Dialog, Option
 from covey.answer import REDRAW, Desk, pick, standing
 from covey.errors import Refused, Usage
+from covey.models import Verdict
 from covey.tmux import panes, screen
 from drawn import CATALOG, MENU
 from waiting import PATIENCE
@@ -127,6 +129,21 @@ async def test_a_key_for_a_dialog_that_closes_meanwhile_is_not_pressed(desk, mon
     assert len(pressed) > keys_before
     await desk.shows("one", "a draft")
     assert desk.prompts("one") == ["ask may I"]
+
+
+async def test_a_question_that_is_told_of_before_it_is_drawn_is_waited_for(desk, monkeypatch):
+    """Claude writes into its file that it waits up to a third of a second before it shows for what."""
+    pane, looks, find = (await desk.standin("one"))["pane"], [], covey.answer.state.dialog
+    monkeypatch.setattr(desk.front.helper.eyes, "judge", lambda *_: Verdict("blocked", "session-file"))
+    monkeypatch.setattr(covey.answer, "REDRAW", 0.0)
+    monkeypatch.setattr(covey.answer.state, "dialog", lambda *what: looks.append(what) or find(*what))
+    await desk.state("one", "blocked")
+    answering = asyncio.create_task(desk("answer", name="one", choice="yes"))
+    await desk.until(lambda: len(looks) > 1)
+    desk.tmux("send-keys", "-t", pane, "-l", "ask may I")
+    await desk.shows("one", "ask may I")
+    desk.tmux("send-keys", "-t", pane, "Enter")
+    assert (await answering)["chosen"] == "Yes"
 
 
 async def test_a_dialog_that_is_not_hindered_is_answered(desk):
