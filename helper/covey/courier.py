@@ -201,6 +201,7 @@ class Courier:
             stage=lambda data: asyncio.to_thread(self._stage, ticket, data),
             begin=lambda: self._begin(ticket),
             verdict=self._eyes.judge,
+            entered=lambda: self._eyes.entered(self.id),
             canonical=lambda: asyncio.to_thread(processes.canonical, pane.pid),
             unread=lambda: asyncio.to_thread(processes.unread, pane.pid),
             shell=self._shell,

@@ -41,9 +41,10 @@ class Delivery:
     """One send on its way into one pane.
 
     ``stage`` writes bytes to a private file; ``begin`` commits that typing starts, before the first byte, and gives
-    the text; ``verdict`` says what the session is doing by a given screen; ``canonical`` whether its terminal hands
-    over whole lines only; ``shell`` whether nothing but a shell has it. ``draft`` is set from the moment on in which
-    a byte may have been typed, and always says what a successor has to know.
+    the text; ``verdict`` says what the session is doing by a given screen; ``entered`` is called with each Enter;
+    ``canonical`` says whether its terminal hands over whole lines only; ``shell`` whether nothing but a shell has it.
+    ``draft`` is set from the moment on in which a byte may have been typed, and always says what a successor has to
+    know.
     """
 
     server: Server
@@ -53,6 +54,7 @@ class Delivery:
     stage: Callable[[bytes], Awaitable[Path]]
     begin: Callable[[], Awaitable[str]]
     verdict: Callable[[Pane, screen.Screen], Verdict]
+    entered: Callable[[], None]
     canonical: Callable[[], Awaitable[bool | None]]
     unread: Callable[[], Awaitable[int | None]]
     shell: Callable[[Pane], Awaitable[bool]]
@@ -232,6 +234,7 @@ class Delivery:
             guard = f"#{{&&:{NO_DIALOG},{guard}}}" if guard else NO_DIALOG
         try:
             await panes.keys(self.server, self.pane, "Enter", guard=guard)
+            self.entered()
         except (Refused, NotFound, TmuxRefused):
             self.draft = before
             if (await self._look()).dialog:

@@ -21,7 +21,8 @@ from covey.tmux.server import Server
 SUBSCRIPTION = ("covey", "#{S:#{W:#{P:#{pane_id}#{pane_dead}#{window_activity}#{cursor_x}.#{cursor_y}#{pane_title}}}}")
 CONFIRM = 0.15  # seconds a pause in work must last before it is an end of work: agents clear and redraw
 LOOK_PAUSE, PANE_PAUSE = 0.15, 0.01  # seconds between looks while something may change, and more for each such pane
-UPTAKE = 1.0  # seconds an agent may take to show that it works on what was submitted
+UPTAKE = 0.7  # seconds an agent may take to show that it works on what was submitted
+UPTAKE_PAUSE = 0.05  # seconds between looks meanwhile: what it has to do may be over soon
 AFTERMATH = 2.0  # seconds after an act of ours in which its effect may show
 GREETING = 60.0  # seconds after it was opened in which a session may still be starting
 _BELLS = frozenset(
@@ -77,10 +78,21 @@ class Sight:
     read_at: float = 0.0
     published: Published | None = None
     verdict: Verdict = UNREAD
-    doubt_since: float = 0.0
-    submitted_at: float = 0.0  # seconds since 1970 of a prompt whose work was not seen yet
+    rests_since: float = 0.0  # seconds since 1970 since when its screen shows no work; 0.0: it does
+    entered_at: float = 0.0  # seconds since 1970 of an Enter of ours for a prompt, after which no work was seen yet
+    submitted_at: float = 0.0  # the same of its prompt being seen to leave
     acted_at: float = 0.0  # seconds since 1970 of the last act of ours on it
     started: bool = False  # it was seen idle or at work: what it shows from now on is no greeting
+
+    @property
+    def doubted(self) -> bool:
+        """Whether work that was told of is not seen any more."""
+        return bool(self.rests_since) and self.verdict.state == "working"
+
+    @property
+    def awaited(self) -> bool:
+        """Whether a prompt is so new that what comes of it may not show yet."""
+        return time.time() - max(self.entered_at, self.submitted_at) < UPTAKE
 
 
 class Eyes:
@@ -156,9 +168,18 @@ class Eyes:
             sight.changed_at = time.time()
         sight.shot, sight.key, sight.read_at, sight.active_at = shot, self._key(pane), time.time(), pane.active_at
 
-    def submitted(self, session: str) -> None:
-        """A prompt was just submitted: for a moment, an idle screen only means that the work has not begun."""
+    def entered(self, session: str) -> None:
+        """Enter is being pressed for a prompt."""
         if sight := self.seen.get(session):
+            sight.entered_at = time.time()
+        self.acted(session)
+
+    def submitted(self, session: str) -> None:
+        """The prompt left: for a moment, an idle screen only means that the work has not begun.
+
+        But not where it was seen at work, or to ask, since that Enter, and is idle now: it is done.
+        """
+        if (sight := self.seen.get(session)) and (sight.entered_at or sight.verdict.state == "working"):
             sight.submitted_at = time.time()
         self.acted(session)
 
@@ -192,14 +213,13 @@ class Eyes:
     def _conclude(self, pane: Pane) -> None:
         sight = self.seen[pane.spec.id]
         verdict = self.judge(pane, sight.shot)
-        if sight.verdict.state == "working" and verdict.state in ("idle", "unknown"):
-            sight.doubt_since = sight.doubt_since or time.time()
-            if time.time() - sight.doubt_since < CONFIRM:
-                return
-        sight.doubt_since = 0.0
+        rests = verdict.state in ("idle", "unknown") or verdict.rule == SUBMITTED
+        sight.rests_since = (sight.rests_since or time.time()) if rests else 0.0
+        if not rests:
+            sight.entered_at = sight.submitted_at = 0.0
+        if sight.doubted and verdict.state != "working" and time.time() - sight.rests_since < CONFIRM:
+            return
         sight.started = sight.started or verdict.state in ("idle", "working")
-        if verdict.rule != SUBMITTED:
-            sight.submitted_at = 0.0
         sight.verdict = verdict
 
     def pause(self, most: float) -> float:
@@ -207,12 +227,16 @@ class Eyes:
 
         Something may where an agent starts, works or pauses, where we just typed, and where output came in the second
         of the last look.
-        The more such panes there are, the longer, for a look reads all of them; a pause in work is confirmed at once.
+        The more such panes there are, the longer, for a look reads all of them; a pause in work is confirmed at once,
+        and after an Enter looks come sooner.
         """
         restless = sum(map(_restless, self.seen.values()))
-        if any(sight.doubt_since for sight in self.seen.values()):
-            return min(most, CONFIRM)
-        return min(most, LOOK_PAUSE + restless * PANE_PAUSE) if restless else most
+        if not restless:
+            return most
+        soon = any(sight.awaited for sight in self.seen.values())
+        pause = (UPTAKE_PAUSE if soon else LOOK_PAUSE) + restless * PANE_PAUSE
+        doubted = any(sight.doubted for sight in self.seen.values())
+        return min(most, pause, CONFIRM if doubted else most)
 
     def last_line(self, session: str) -> str:
         """The last row with something on it."""
@@ -222,7 +246,7 @@ class Eyes:
 
 
 def _restless(sight: Sight) -> bool:
-    waits = bool(sight.doubt_since or sight.submitted_at) or sight.verdict.state in ("starting", "working")
+    waits = sight.awaited or sight.verdict.state in ("starting", "working")
     return waits or time.time() - sight.acted_at < AFTERMATH or sight.read_at <= sight.active_at + 1
 
 

@@ -97,13 +97,34 @@ def test_an_agent_whose_title_comes_last_is_not_ready_before_it(clock: Clock, ey
 def test_right_after_a_prompt_an_idle_screen_means_that_work_has_not_begun(clock: Clock, eyes: Eyes) -> None:
     clock.now += watch.GREETING
     looked(eyes, pane(), IDLE)
+    eyes.entered("ab234567")
+    assert looked(eyes, pane(), IDLE) == "composer"
     eyes.submitted("ab234567")
     assert looked(eyes, pane(), IDLE) == watch.SUBMITTED
     assert eyes.judge(pane(), IDLE).state == "working"
     clock.now += watch.UPTAKE
-    assert looked(eyes, pane(), IDLE) == watch.SUBMITTED  # a pause in work is confirmed first
-    clock.now += watch.CONFIRM
+    assert looked(eyes, pane(), IDLE) == "composer"  # it has been idle all the while: nothing is left to confirm
+
+
+def test_what_a_prompt_led_to_before_it_was_seen_to_leave_counts(clock: Clock, eyes: Eyes) -> None:
+    clock.now += watch.GREETING
+    looked(eyes, pane(), IDLE)
+    eyes.entered("ab234567")
+    assert looked(eyes, pane(), Screen.plain("\n".join(MENU), 120)) == "dialog"
+    assert looked(eyes, pane(), IDLE) == "composer"  # a person answered, and what was asked is done
+    eyes.submitted("ab234567")
     assert looked(eyes, pane(), IDLE) == "composer"
+
+
+def test_a_prompt_to_an_agent_at_work_is_worked_on_after_that(clock: Clock, eyes: Eyes) -> None:
+    clock.now += watch.GREETING
+    works = Screen.plain(claude("✻ Computing… (3s)"), 120)
+    looked(eyes, pane(), works)
+    eyes.entered("ab234567")
+    looked(eyes, pane(), works)
+    eyes.submitted("ab234567")
+    clock.now += watch.CONFIRM
+    assert looked(eyes, pane(), IDLE) == watch.SUBMITTED
 
 
 def test_T05_an_agent_that_clears_and_redraws_is_at_work_all_the_while(clock: Clock, eyes: Eyes) -> None:
@@ -129,6 +150,7 @@ def test_T05_a_question_in_a_pause_is_told_at_once(clock: Clock, eyes: Eyes) -> 
 def test_work_that_was_seen_ends_the_waiting_for_it(clock: Clock, eyes: Eyes) -> None:
     clock.now += watch.GREETING
     looked(eyes, pane(), IDLE)
+    eyes.entered("ab234567")
     eyes.submitted("ab234567")
     looked(eyes, pane(title="◐ Claude Code"), IDLE)
     assert eyes.judge(pane(), IDLE).rule == "composer"
@@ -149,7 +171,7 @@ def test_a_pause_in_work_is_confirmed_soon_however_many_there_are(clock: Clock, 
     looked(eyes, pane(), Screen.plain(claude("✻ Computing… (3s)"), 120))
     eyes.seen |= {f"x{number}": replace(eyes.seen["ab234567"]) for number in range(39)}
     assert eyes.pause(10.0) > 0.5
-    eyes.seen["x7"].doubt_since = clock.now
+    eyes.seen["x7"].rests_since = clock.now
     assert eyes.pause(10.0) == watch.CONFIRM
 
 
@@ -161,6 +183,17 @@ def test_an_act_of_ours_is_news_and_is_followed_for_a_moment(clock: Clock, eyes:
     assert eyes.pause(10.0) < 0.2
     clock.now += watch.AFTERMATH
     assert eyes.pause(10.0) == 10.0
+
+
+def test_eyes_look_more_often_until_they_know_what_an_enter_led_to(clock: Clock, eyes: Eyes) -> None:
+    clock.now += watch.GREETING
+    looked(eyes, pane(), IDLE)
+    eyes.acted("ab234567")
+    usual = eyes.pause(10.0)
+    eyes.entered("ab234567")
+    assert eyes.pause(10.0) < usual / 2
+    looked(eyes, pane(), Screen.plain(claude("✻ Computing… (3s)"), 120))
+    assert eyes.pause(10.0) == usual
 
 
 def test_a_submitted_prompt_is_news(clock: Clock, eyes: Eyes, rung: list[str]) -> None:

@@ -26,7 +26,7 @@ def delivery(state: StateName) -> Delivery:
     def shows(*_: object) -> Verdict:
         return Verdict(state, "rule")
 
-    rooms = dict.fromkeys(("server", "pane", "stage", "begin", "canonical", "unread", "shell"), nothing)
+    rooms = dict.fromkeys(("server", "pane", "stage", "begin", "canonical", "entered", "unread", "shell"), nothing)
     each = Delivery(profile=CATALOG.get("copilot"), act="a", verdict=shows, draft=Draft(DRAFT, 1), **rooms)
     each._busy = False
     return each
