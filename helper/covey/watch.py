@@ -19,7 +19,7 @@ from covey.tmux import reading, screen
 from covey.tmux.server import Server
 
 SUBSCRIPTION = ("covey", "#{S:#{W:#{P:#{pane_id}#{pane_dead}#{window_activity}#{cursor_x}.#{cursor_y}#{pane_title}}}}")
-CONFIRM = 0.15  # seconds a pause in work must last before it is an end of work: agents clear and redraw
+CONFIRM = 0.15  # seconds that an end of work, or nothing to be read, must last to be so: agents clear and redraw
 LOOK_PAUSE, PANE_PAUSE = 0.15, 0.01  # seconds between looks while something may change, and more for each such pane
 UPTAKE = 0.7  # seconds an agent may take to show that it works on what was submitted
 UPTAKE_PAUSE = 0.05  # seconds between looks meanwhile: what it has to do may be over soon
@@ -79,15 +79,12 @@ class Sight:
     published: Published | None = None
     verdict: Verdict = UNREAD
     rests_since: float = 0.0  # seconds since 1970 since when its screen shows no work; 0.0: it does
+    blank_since: float = 0.0  # seconds since 1970 since when its screen fits no rule; 0.0: it does
+    doubted: bool = False  # what was told of it is not seen any more; whether that lasts will be seen
     entered_at: float = 0.0  # seconds since 1970 of an Enter of ours for a prompt, after which no work was seen yet
     submitted_at: float = 0.0  # the same of its prompt being seen to leave
     acted_at: float = 0.0  # seconds since 1970 of the last act of ours on it
     started: bool = False  # it was seen idle or at work: what it shows from now on is no greeting
-
-    @property
-    def doubted(self) -> bool:
-        """Whether work that was told of is not seen any more."""
-        return bool(self.rests_since) and self.verdict.state == "working"
 
     @property
     def awaited(self) -> bool:
@@ -213,11 +210,15 @@ class Eyes:
     def _conclude(self, pane: Pane) -> None:
         sight = self.seen[pane.spec.id]
         verdict = self.judge(pane, sight.shot)
-        rests = verdict.state in ("idle", "unknown") or verdict.rule == SUBMITTED
+        rests, blank = verdict.state in ("idle", "unknown") or verdict.rule == SUBMITTED, verdict.state == "unknown"
         sight.rests_since = (sight.rests_since or time.time()) if rests else 0.0
+        sight.blank_since = (sight.blank_since or time.time()) if blank else 0.0
         if not rests:
             sight.entered_at = sight.submitted_at = 0.0
-        if sight.doubted and verdict.state != "working" and time.time() - sight.rests_since < CONFIRM:
+        told, since = sight.verdict.state, sight.blank_since if blank else sight.rests_since
+        sudden = (blank and told != "unknown") or (told, verdict.state) == ("working", "idle")
+        sight.doubted = sudden and time.time() - since < CONFIRM
+        if sight.doubted:
             return
         sight.started = sight.started or verdict.state in ("idle", "working")
         sight.verdict = verdict
@@ -246,7 +247,7 @@ class Eyes:
 
 
 def _restless(sight: Sight) -> bool:
-    waits = sight.awaited or sight.verdict.state in ("starting", "working")
+    waits = sight.doubted or sight.awaited or sight.verdict.state in ("starting", "working")
     return waits or time.time() - sight.acted_at < AFTERMATH or sight.read_at <= sight.active_at + 1
 
 

@@ -83,6 +83,8 @@ def test_a_restarted_agent_is_new_again(clock: Clock, eyes: Eyes) -> None:
 def test_an_agent_that_has_started_is_never_starting_again(clock: Clock, eyes: Eyes) -> None:
     clock.now += watch.GREETING
     looked(eyes, pane(), IDLE)
+    looked(eyes, pane(), Screen.plain("", 120))
+    clock.now += watch.CONFIRM
     assert looked(eyes, pane(), Screen.plain("", 120)) == "nothing-fits"
 
 
@@ -140,6 +142,21 @@ def test_T05_an_agent_that_clears_and_redraws_is_at_work_all_the_while(clock: Cl
     assert looked(eyes, pane(), IDLE) == "composer"
 
 
+def test_T05_a_screen_that_can_be_read_again_was_never_unknown(clock: Clock, eyes: Eyes) -> None:
+    clock.now += watch.GREETING
+    blank = Screen.plain("", 120)
+    for seen, rule in ((IDLE, "composer"), (Screen.plain("\n".join(MENU), 120), "dialog")):
+        assert looked(eyes, pane(), seen) == rule
+        assert looked(eyes, pane(), blank) == rule
+        assert eyes.pause(10.0) <= watch.CONFIRM
+        clock.now += watch.CONFIRM / 2
+        assert looked(eyes, pane(), seen) == rule
+        clock.now += watch.CONFIRM / 2
+        assert looked(eyes, pane(), blank) == rule
+        clock.now += watch.CONFIRM
+        assert looked(eyes, pane(), blank) == "nothing-fits"
+
+
 def test_T05_a_question_in_a_pause_is_told_at_once(clock: Clock, eyes: Eyes) -> None:
     clock.now += watch.GREETING
     looked(eyes, pane(), Screen.plain(claude("✻ Computing… (3s)"), 120))
@@ -171,7 +188,7 @@ def test_a_pause_in_work_is_confirmed_soon_however_many_there_are(clock: Clock, 
     looked(eyes, pane(), Screen.plain(claude("✻ Computing… (3s)"), 120))
     eyes.seen |= {f"x{number}": replace(eyes.seen["ab234567"]) for number in range(39)}
     assert eyes.pause(10.0) > 0.5
-    eyes.seen["x7"].rests_since = clock.now
+    eyes.seen["x7"].doubted = True
     assert eyes.pause(10.0) == watch.CONFIRM
 
 
