@@ -185,6 +185,33 @@ SCREENS: dict[str, tuple[str, str, str, list[str]]] = {
             "  esc esc interrupt · ctrl+q enqu",
         ],
     ),
+    "copilot-120-after-one-esc": (
+        "copilot",
+        "hello - GitHub Copilot",
+        "working",
+        [
+            " ● word1 word2 word3 word4",
+            "",
+            " /tmp/w [⎇ master]",
+            "─" * 120,
+            "❯",
+            "─" * 120,
+            " ◎ Working · 24 B esc again to interrupt" + " " * 60 + "mock-model",
+        ],
+    ),
+    "qwen-120-starts": (
+        "qwen",
+        "Qwen - project",
+        "starting",
+        [
+            "  │ >_ Qwen Code (v0.24.4)                      │",
+            "  Tips: Add a QWEN.md file to give Qwen Code persistent project context.",
+            "│ Falling back to built-in grep.              │",
+            "╰─────────────────────────────────────────────╯",
+            "  ➜ project · git:(master) · mock-model",
+            "  ⠋ Initializing...",
+        ],
+    ),
     "gemini-52-light-thinks": (
         "gemini",
         "Gemini CLI (w)",
