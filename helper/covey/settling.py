@@ -15,7 +15,6 @@ from covey.models import Session
 from covey.reaper import Decision
 from covey.session import Kit
 from covey.store import acting
-from covey.watch import UPTAKE
 
 CATCH_UP = 1.0  # seconds that a start waits, at most, until what had finished before is settled
 
@@ -54,12 +53,17 @@ class Settling:
     def _rested(self, session: str) -> bool:
         """Whether its agent said nothing for so long that it has not just been prompted, by whomever."""
         view, pane = self.fleet.views.get(session), self.fleet.panes.get(session)
-        return bool(view and pane and (view.state == "exited" or time.time() > pane.active_at + 1 + UPTAKE))
+        if view is None or pane is None:
+            return False
+        return view.state == "exited" or time.time() > pane.active_at + 1 + self._uptake(view)
+
+    def _uptake(self, view: Session) -> float:
+        return self.kit.eyes.profile(view.agent).uptake
 
     async def _finish(self, session: str) -> None:
         try:
             if not self._rested(session):
-                await asyncio.sleep(UPTAKE)
+                await asyncio.sleep(self._uptake(self.fleet.views[session]))
                 await self.fleet.refresh()
             if self._over(session) and await asyncio.to_thread(self.kit.outbox.spoken, session):
                 await self.keeper.change(session, settled=True)

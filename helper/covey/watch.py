@@ -21,8 +21,7 @@ from covey.tmux.server import Server
 SUBSCRIPTION = ("covey", "#{S:#{W:#{P:#{pane_id}#{pane_dead}#{window_activity}#{cursor_x}.#{cursor_y}#{pane_title}}}}")
 CONFIRM = 0.15  # seconds that an end of work, or nothing to be read, must last to be so: agents clear and redraw
 LOOK_PAUSE, PANE_PAUSE = 0.15, 0.01  # seconds between looks while something may change, and more for each such pane
-UPTAKE = 0.7  # seconds an agent may take to show that it works on what was submitted
-UPTAKE_PAUSE = 0.05  # seconds between looks meanwhile: what it has to do may be over soon
+UPTAKE_PAUSE = 0.05  # seconds between looks after a prompt, until it is seen what came of it: it may be over soon
 AFTERMATH = 2.0  # seconds after an act of ours in which its effect may show
 GREETING = 60.0  # seconds after it was opened in which a session may still be starting
 _BELLS = frozenset(
@@ -70,6 +69,7 @@ class Sight:
     """The last that was seen of one session."""
 
     epoch: int
+    uptake: float = 0.0  # seconds its agent may take to show that it works on what was submitted
     key: tuple[object, ...] = ()
     shot: screen.Screen | None = None
     drawn: tuple[str, int] = ("", 0)  # what ``shot`` was parsed from, with its width
@@ -89,7 +89,7 @@ class Sight:
     @property
     def awaited(self) -> bool:
         """Whether a prompt is so new that what comes of it may not show yet."""
-        return time.time() - max(self.entered_at, self.submitted_at) < UPTAKE
+        return time.time() - max(self.entered_at, self.submitted_at) < self.uptake
 
 
 class Eyes:
@@ -147,7 +147,7 @@ class Eyes:
         if old and old.epoch == pane.epoch:
             return old
         fresh = old is not None or (pane.epoch == 1 and _age(pane) < GREETING)
-        return Sight(pane.epoch, changed_at=pane.active_at, started=not fresh)
+        return Sight(pane.epoch, self.profile(pane.spec.agent).uptake, changed_at=pane.active_at, started=not fresh)
 
     def _stale(self, pane: Pane) -> bool:
         """Whether the pane may show something else than at the last reading: activity is known to a second only."""
@@ -203,7 +203,7 @@ class Eyes:
         verdict = state.judge(evidence, profile)
         if verdict.state == "idle" and not sight.started and not state.ready(evidence, profile):
             return Verdict("starting", "not-still", verdict.excerpt)
-        if verdict.state == "idle" and time.time() - sight.submitted_at < UPTAKE:
+        if verdict.state in ("idle", "unknown") and time.time() - sight.submitted_at < sight.uptake:
             return Verdict("working", SUBMITTED, verdict.excerpt)
         return verdict
 
@@ -216,7 +216,7 @@ class Eyes:
         if not rests:
             sight.entered_at = sight.submitted_at = 0.0
         told, since = sight.verdict.state, sight.blank_since if blank else sight.rests_since
-        sudden = (blank and told != "unknown") or (told, verdict.state) == ("working", "idle")
+        sudden = told != "unknown" if blank else told in ("working", "blocked") and verdict.state == "idle"
         sight.doubted = sudden and time.time() - since < CONFIRM
         if sight.doubted:
             return

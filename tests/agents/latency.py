@@ -40,7 +40,7 @@ PLACES = os.pathsep.join(part for part in (os.environ.get("COVEY_AGENTS_BIN", ""
 REST = 0.7  # seconds of quiet after each step, in which nothing may change
 RETRIES = 8.0  # seconds in which it is left alone with a model that fails
 PATIENCE = 60.0  # seconds for an agent to come to rest
-ASKED = "working blocked( working)? idle"
+ASKED = "(working )?blocked( working)? idle"
 RIGHT = {"start": "starting( blocked( starting)?)*( idle)? working idle", "deny": ASKED, "allow": ASKED}
 TURN = "working idle"  # what any other step looks like
 
@@ -148,7 +148,7 @@ class Run:
         await self._asked("deny", "no", "touch {file}", began)
 
     async def allow(self, began: float) -> None:
-        await self._asked("allow", "yes", "sleep 2 && touch {file}", began)
+        await self._asked("allow", "yes", "timeout 2 tail -f /dev/null; touch {file}", began)
 
     async def _asked(self, what: str, choice: str, command: str, began: float) -> None:
         asks = self.stage.profile.rehearsal.asks.replace("touch {file}", command).replace("{file}", MADE)

@@ -104,7 +104,8 @@ def test_right_after_a_prompt_an_idle_screen_means_that_work_has_not_begun(clock
     eyes.submitted("ab234567")
     assert looked(eyes, pane(), IDLE) == watch.SUBMITTED
     assert eyes.judge(pane(), IDLE).state == "working"
-    clock.now += watch.UPTAKE
+    assert eyes.judge(pane(), Screen.plain("", 120)).rule == watch.SUBMITTED  # it draws itself anew
+    clock.now += CATALOG.get("claude").uptake
     assert looked(eyes, pane(), IDLE) == "composer"  # it has been idle all the while: nothing is left to confirm
 
 
@@ -113,6 +114,8 @@ def test_what_a_prompt_led_to_before_it_was_seen_to_leave_counts(clock: Clock, e
     looked(eyes, pane(), IDLE)
     eyes.entered("ab234567")
     assert looked(eyes, pane(), Screen.plain("\n".join(MENU), 120)) == "dialog"
+    looked(eyes, pane(), IDLE)
+    clock.now += watch.CONFIRM
     assert looked(eyes, pane(), IDLE) == "composer"  # a person answered, and what was asked is done
     eyes.submitted("ab234567")
     assert looked(eyes, pane(), IDLE) == "composer"
@@ -140,6 +143,15 @@ def test_T05_an_agent_that_clears_and_redraws_is_at_work_all_the_while(clock: Cl
     looked(eyes, pane(), IDLE)
     clock.now += watch.CONFIRM
     assert looked(eyes, pane(), IDLE) == "composer"
+
+
+def test_T05_a_moment_without_a_question_is_no_end_of_it(clock: Clock, eyes: Eyes) -> None:
+    """Between an answer and the work on it copilot shows its composer."""
+    clock.now += watch.GREETING
+    assert looked(eyes, pane(), Screen.plain("\n".join(MENU), 120)) == "dialog"
+    assert looked(eyes, pane(), IDLE) == "dialog"
+    clock.now += watch.CONFIRM / 2
+    assert looked(eyes, pane(), Screen.plain(claude("✻ Computing… (3s)"), 120)) == "spinner-row"
 
 
 def test_T05_a_screen_that_can_be_read_again_was_never_unknown(clock: Clock, eyes: Eyes) -> None:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from covey import settling
-from desk import Desk
+from desk import Desk, standin_that
 
 if TYPE_CHECKING:
     from world import World
@@ -43,8 +42,8 @@ async def test_what_finished_while_nobody_looked_is_settled_by_the_next_who_look
     await second.close()
 
 
-async def test_who_comes_right_after_the_prompt_waits_for_the_work_to_begin(world: World, monkeypatch: Any) -> None:
-    monkeypatch.setattr(settling, "UPTAKE", UPTAKE)
+async def test_who_comes_right_after_the_prompt_waits_for_the_work_to_begin(world: World) -> None:
+    standin_that(world, f"uptake = {UPTAKE}")
     first = await Desk(world).start()
     await run(first, "task")
     await first.close()

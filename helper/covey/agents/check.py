@@ -123,6 +123,7 @@ _PROFILE: Mapping[str, Reader] = {
     "grace": seconds,
     "spare": _strings,
     "enter_delay": seconds,
+    "uptake": seconds,
     "enter_schedule": list_of(seconds),
     "paste_limit": count,
     "queues_itself": flag,

@@ -149,7 +149,8 @@ class Profile:
     output of the right program; another one may bear the same name). ``history`` is the file in which the agent keeps
     a conversation, or the database that ``history_query`` (SQL) is asked of. ``interrupt`` is a tuple of key presses in
     tmux's key names, each a tuple sent at once. Seconds: ``grace`` (from TERM to KILL), ``enter_delay`` (from
-    paste to Enter), ``enter_schedule`` (waits before each further Enter). ``paste_limit`` is in bytes.
+    paste to Enter), ``enter_schedule`` (waits before each further Enter), ``uptake`` (from a prompt that left to the
+    first sign of work on it, at most). ``paste_limit`` is in bytes.
     ``spare`` names commands of shared daemons: one in a session of its own outlives ours.
     Under a ``resting_title`` what looks like work on the screen is a quotation or old: the title would say so first.
     ``leading`` and ``trailing`` say what a first or last character does to a prompt: ``refuse`` (it would not be
@@ -178,6 +179,7 @@ class Profile:
     spare: tuple[str, ...] = ()
     enter_delay: float = 0.2
     enter_schedule: tuple[float, ...] = (0.5, 1.0, 2.0)
+    uptake: float = 0.7
     paste_limit: int = 1_048_576
     queues_itself: bool = False
     when: str = ""
