@@ -127,19 +127,17 @@ def _blocked(view: View, evidence: Evidence, profile: Profile) -> Verdict | None
 
 def _working(view: View, evidence: Evidence, profile: Profile) -> Verdict | None:
     rests = profile.resting_title is not None and profile.resting_title.search(evidence.title)
-    rules = () if rests else profile.working
+    rules = () if rests else _asked(profile.working, evidence, profile)
     return _first("working", rules, view, _background(view, profile))
 
 
 def _starting(view: View, evidence: Evidence, profile: Profile) -> Verdict | None:
     if evidence.started:
         return None
-    still = evidence.changed_ago or 0.0
-    for rule in profile.starting:
-        seen = view.holds(rule) if not rule.quiet or still < rule.quiet else None
-        if seen is not None:
-            return Verdict("starting", rule.name, seen)
-    if still >= profile.ready.patience:
+    verdict = _first("starting", _asked(profile.starting, evidence, profile), view)
+    if verdict:
+        return verdict
+    if (evidence.changed_ago or 0.0) >= profile.ready.patience:
         return None
     bare = profile.composer is not None and view.box is None
     waits = profile.ready.title and not composer(view.screen, profile)  # a draft that shows was taken
@@ -148,6 +146,12 @@ def _starting(view: View, evidence: Evidence, profile: Profile) -> Verdict | Non
     if bare and len(view.rows("screen")) <= BARE_ROWS:
         return Verdict("starting", "not-drawn", _last(view))
     return None
+
+
+def _asked(rules: tuple[Rule, ...], evidence: Evidence, profile: Profile) -> tuple[Rule, ...]:
+    """Those of the rules that may hold: some only while the screen moves, some only where the title says nothing."""
+    still, titled = evidence.changed_ago or 0.0, bool(evidence.title) and _own_title(evidence, profile)
+    return tuple(each for each in rules if not 0 < each.quiet <= still and not (each.untitled and titled))
 
 
 def _own_title(evidence: Evidence, profile: Profile) -> bool:

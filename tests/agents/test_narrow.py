@@ -232,6 +232,29 @@ SCREENS: dict[str, tuple[str, str, str, list[str]]] = {
     ),
 }
 
+# A turn of codex from its answer on, under a title that says nothing: it can be turned off.
+FOOT = ["", "› Ask Codex to do anything", "", "  mock-model default · ~/w", "  ← for agents · ? for shortcuts"]
+TURNS = {
+    "streams": ("working", ["› mock:slow 6", "", "• word1 word2"]),
+    "has-just-been-asked": ("working", ["• Ready.", "", "  Worked for 4s • 07:14", "", "› mock:slow 6"]),
+    "has-finished": ("idle", ["› mock:slow 6", "", "• word1 word2", "  That was all.", "", "  Worked for 6s • 07:06"]),
+    "has-finished-at-once": ("idle", ["› hello", "", "• Hi.", "", "  Worked for <1s • 7:06 PM"]),
+    "was-interrupted": ("idle", ["› mock:slow 6", "", "• word1", "", "■ Conversation interrupted - use /feedback"]),
+    "has-failed": ("idle", ["› hello", "", '■ {"type": "error", "error": {"message": "mock', 'error 400"}}']),
+    "is-given-a-command": ("idle", ["• Hi.", "", "  Worked for 6s • 07:06", "", "› /quit  exit Codex"]),
+    "was-asked-nothing": ("idle", ["  >_ OpenAI Codex (v0.171.0)", "     ~/w"]),
+}
+
+
+@pytest.mark.parametrize(("state", "rows"), TURNS.values(), ids=TURNS)
+@pytest.mark.parametrize("cols", [40, 120])
+def test_codex_is_read_without_its_title(state: str, rows: list[str], cols: int) -> None:
+    shot = parse("\n".join([*rows, *FOOT]), cols)
+    for evidence in (Evidence(shot), Evidence(shot, "host", title_is_set=False)):
+        assert judge(evidence, CATALOG.get("codex")).state == state
+    assert judge(Evidence(shot, "hello | w"), CATALOG.get("codex")).state == "idle"  # the title knows better
+    assert judge(Evidence(shot, changed_ago=10.0), CATALOG.get("codex")).state == "idle"  # nothing streams
+
 
 @pytest.mark.parametrize(("agent", "title", "state", "rows"), SCREENS.values(), ids=SCREENS)
 def test_a_bottom_is_read_as_its_model_tells(agent: str, title: str, state: str, rows: list[str]) -> None:

@@ -94,6 +94,7 @@ _rules = records(
             "narrow": flag,
             "unless": pattern,
             "scene": one_of(SCENES),
+            "untitled": flag,
             "quiet": seconds,
         },
         ("name", "where", "match"),

@@ -24,8 +24,9 @@ class Rule:
 
     ``joined`` searches the region's rows joined by single blanks instead, so that a phrase wrapped by a narrow
     pane is found; ``narrow`` keeps a rule to panes that wrap phrases. ``scene`` keeps it to screens with
-    (``composer``) or without (``bare``) a composer. A rule of ``starting`` with ``quiet`` stops to hold when the
-    screen stood still for that many seconds.
+    (``composer``) or without (``bare``) a composer, ``untitled`` to agents whose title is not their own and so says
+    nothing. A rule of ``starting`` or ``working`` with ``quiet`` stops to hold when the screen stood still for that
+    many seconds.
     """
 
     name: str
@@ -35,6 +36,7 @@ class Rule:
     narrow: bool = False
     unless: re.Pattern[str] | None = None
     scene: Scene = "any"
+    untitled: bool = False
     quiet: float = 0.0
 
 
