@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import socket
 import sys
 import time
 from dataclasses import dataclass
@@ -39,8 +40,8 @@ class Frame:
 class Witness:
     """Started around a pane that lives; ``frames`` are what it saw until ``close``."""
 
-    def __init__(self, socket: Path, pane: str, file: Path) -> None:
-        self._words = (sys.executable, __file__, str(socket), pane)
+    def __init__(self, server: Path, pane: str, file: Path) -> None:
+        self._words = (sys.executable, __file__, str(server), pane)
         self._file = file
         self._process: asyncio.subprocess.Process | None = None
 
@@ -58,12 +59,13 @@ class Witness:
         """All pictures in their order; ``started``: whether what they show is no greeting."""
         for row in self._file.read_text().splitlines():
             at, title, ansi, cols = json.loads(row)
-            evidence = state.Evidence(screen.parse(ansi, cols), title, started=started)
+            own = title not in ("", socket.gethostname())
+            evidence = state.Evidence(screen.parse(ansi, cols), title, title_is_set=own, started=started)
             yield Frame(at, state.judge(evidence, profile))
 
 
-async def watch(socket: str, pane: str) -> None:
-    server = Server("tmux", Path(socket), Path("/dev/null"), os.environ, lambda _name, _rest: None)
+async def watch(path: str, pane: str) -> None:
+    server = Server("tmux", Path(path), Path("/dev/null"), os.environ, lambda _name, _rest: None)
     last = None
     while True:
         asked = time.time()
