@@ -91,6 +91,27 @@ class Sight:
         """Whether a prompt is so new that what comes of it may not show yet."""
         return time.time() - max(self.entered_at, self.submitted_at) < self.uptake
 
+    def conclude(self, verdict: Verdict) -> None:
+        """Take over what is seen; but an end of work, or nothing that can be read, only once it has lasted."""
+        blank = verdict.state == "unknown"
+        rests = blank or verdict.state == "idle" or verdict.rule == SUBMITTED
+        self.rests_since = (self.rests_since or time.time()) if rests else 0.0
+        self.blank_since = (self.blank_since or time.time()) if blank else 0.0
+        if not rests:
+            self.entered_at = self.submitted_at = 0.0
+        self.doubted = self._sudden(verdict)
+        if not self.doubted:
+            self.started = self.started or verdict.state in ("idle", "working")
+            self.verdict = verdict
+
+    def _sudden(self, verdict: Verdict) -> bool:
+        """Whether what was told of went so lately that it may come back: agents clear and redraw."""
+        told = self.verdict.state
+        if verdict.state == "unknown":
+            return told != "unknown" and time.time() - self.blank_since < CONFIRM
+        ends = told in ("working", "blocked") and verdict.state == "idle"
+        return ends and time.time() - self.rests_since < CONFIRM
+
 
 class Eyes:
     """Reads the panes whose output changed, all in one go, and remembers what it saw."""
@@ -209,19 +230,7 @@ class Eyes:
 
     def _conclude(self, pane: Pane) -> None:
         sight = self.seen[pane.spec.id]
-        verdict = self.judge(pane, sight.shot)
-        rests, blank = verdict.state in ("idle", "unknown") or verdict.rule == SUBMITTED, verdict.state == "unknown"
-        sight.rests_since = (sight.rests_since or time.time()) if rests else 0.0
-        sight.blank_since = (sight.blank_since or time.time()) if blank else 0.0
-        if not rests:
-            sight.entered_at = sight.submitted_at = 0.0
-        told, since = sight.verdict.state, sight.blank_since if blank else sight.rests_since
-        sudden = told != "unknown" if blank else told in ("working", "blocked") and verdict.state == "idle"
-        sight.doubted = sudden and time.time() - since < CONFIRM
-        if sight.doubted:
-            return
-        sight.started = sight.started or verdict.state in ("idle", "working")
-        sight.verdict = verdict
+        sight.conclude(self.judge(pane, sight.shot))
 
     def pause(self, most: float) -> float:
         """Seconds to the next look if no bell rings: few while something may change, for tmux tells seconds only.
