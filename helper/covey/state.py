@@ -149,9 +149,13 @@ def _starting(view: View, evidence: Evidence, profile: Profile) -> Verdict | Non
 
 
 def _asked(rules: tuple[Rule, ...], evidence: Evidence, profile: Profile) -> tuple[Rule, ...]:
-    """Those of the rules that may hold: some only while the screen moves, some only where the title says nothing."""
-    still, titled = evidence.changed_ago or 0.0, bool(evidence.title) and _own_title(evidence, profile)
-    return tuple(each for each in rules if not 0 < each.quiet <= still and not (each.untitled and titled))
+    """Those of the rules that may hold: some only while the screen moves, some only where the title says nothing.
+
+    Of an agent that starts it says nothing yet.
+    """
+    still = evidence.changed_ago or 0.0
+    silent = not evidence.title or (evidence.started and not _own_title(evidence, profile))
+    return tuple(each for each in rules if not 0 < each.quiet <= still and (silent or not each.untitled))
 
 
 def _own_title(evidence: Evidence, profile: Profile) -> bool:

@@ -250,8 +250,9 @@ TURNS = {
 @pytest.mark.parametrize("cols", [40, 120])
 def test_codex_is_read_without_its_title(state: str, rows: list[str], cols: int) -> None:
     shot = parse("\n".join([*rows, *FOOT]), cols)
-    for evidence in (Evidence(shot), Evidence(shot, "host", title_is_set=False)):
+    for evidence in (Evidence(shot), Evidence(shot, "host", title_is_set=False, started=True)):
         assert judge(evidence, CATALOG.get("codex")).state == state
+    assert judge(Evidence(shot, "host", title_is_set=False), CATALOG.get("codex")).state == "idle"  # it is old talk
     assert judge(Evidence(shot, "hello | w"), CATALOG.get("codex")).state == "idle"  # the title knows better
     assert judge(Evidence(shot, changed_ago=10.0), CATALOG.get("codex")).state == "idle"  # nothing streams
 
