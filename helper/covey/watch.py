@@ -82,6 +82,7 @@ class Sight:
     blank_since: float = 0.0  # seconds since 1970 since when its screen fits no rule; 0.0: it does
     doubted: bool = False  # what was told of it is not seen any more; whether that lasts will be seen
     entered_at: float = 0.0  # seconds since 1970 of an Enter of ours for a prompt, after which no work was seen yet
+    behind: bool = False  # it worked on something else when that Enter was pressed
     submitted_at: float = 0.0  # the same of its prompt being seen to leave
     acted_at: float = 0.0  # seconds since 1970 of the last act of ours on it
     started: bool = False  # it was seen idle or at work: what it shows from now on is no greeting
@@ -189,15 +190,15 @@ class Eyes:
     def entered(self, session: str) -> None:
         """Enter is being pressed for a prompt."""
         if sight := self.seen.get(session):
-            sight.entered_at = time.time()
+            sight.entered_at, sight.behind = time.time(), sight.verdict.state == "working"
         self.acted(session)
 
     def submitted(self, session: str) -> None:
         """The prompt left: for a moment, an idle screen only means that the work has not begun.
 
-        But not where it was seen at work, or to ask, since that Enter, and is idle now: it is done.
+        But not where that work, or a question, was seen since that Enter: it may be done by now.
         """
-        if (sight := self.seen.get(session)) and (sight.entered_at or sight.verdict.state == "working"):
+        if (sight := self.seen.get(session)) and (sight.entered_at or sight.behind):
             sight.submitted_at = time.time()
         self.acted(session)
 

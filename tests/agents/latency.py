@@ -29,6 +29,8 @@ from witness import Frame, Witness
 from covey.api import Front
 from covey.errors import CoveyError
 from covey.rehearsal import MADE, Failed, Stage, staged
+from covey.state import composer
+from covey.tmux.screen import Screen
 from desk import Desk
 from drawn import CATALOG
 from world import World
@@ -175,8 +177,11 @@ class Run:
         await self.stage.call("interrupt", name=self.stage.name)
         await self.stage.state("idle", patience=PATIENCE)
         await asyncio.sleep(REST)
-        for _ in range(3):  # qwen puts the prompt back
-            self.desk.tmux("send-keys", "-t", self.pane, "C-u")
+        for key in ("C-u", "Escape", "Escape"):  # qwen puts the prompt back
+            shown = Screen.plain(await self.desk.screen(self.stage.name), 120)
+            if composer(shown, self.stage.profile):
+                self.desk.tmux("send-keys", "-t", self.pane, key)
+                await asyncio.sleep(REST / 2)
 
     async def error(self, began: float) -> None:
         await self._refused("mock:fail 400")

@@ -114,11 +114,11 @@ def test_what_a_prompt_led_to_before_it_was_seen_to_leave_counts(clock: Clock, e
     looked(eyes, pane(), IDLE)
     eyes.entered("ab234567")
     assert looked(eyes, pane(), Screen.plain("\n".join(MENU), 120)) == "dialog"
+    assert looked(eyes, pane(), Screen.plain(claude("✻ Computing… (3s)"), 120)) == "spinner-row"  # a person answered
+    eyes.submitted("ab234567")
     looked(eyes, pane(), IDLE)
     clock.now += watch.CONFIRM
-    assert looked(eyes, pane(), IDLE) == "composer"  # a person answered, and what was asked is done
-    eyes.submitted("ab234567")
-    assert looked(eyes, pane(), IDLE) == "composer"
+    assert looked(eyes, pane(), IDLE) == "composer"  # what was asked is done
 
 
 def test_a_prompt_to_an_agent_at_work_is_worked_on_after_that(clock: Clock, eyes: Eyes) -> None:
