@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 import difflib
-from collections.abc import Iterator, Mapping, Sequence
+import shlex
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, NoReturn, TypeAlias
 
 from covey import __version__
@@ -104,6 +105,7 @@ def _arranged(verb: str, table: Sequence[Word], words: Sequence[str]) -> list[st
         if word == "--":
             others += rest
         elif not _like_an_option(word):
+            _check_word(verb, flags, word)
             others.append(word)
         elif name not in flags:
             raise Usage(f"{verb} has no option {word}", f"put -- before words that begin with a dash; {_see(verb)}")
@@ -114,6 +116,15 @@ def _arranged(verb: str, table: Sequence[Word], words: Sequence[str]) -> list[st
     if len(others) > most:
         raise Usage(f"{verb} has no use for {others[int(most)]!r}", _see(verb))
     return [*options, *(["--"] if others else []), *others]
+
+
+def _check_word(verb: str, flags: Collection[str], word: str) -> None:
+    """Refuse what is an option as the editor has it, ``restart=always`` or ``env.A=1``, where names are expected."""
+    key, equals, value = word.partition("=")
+    option, dot, variable = key.replace("_", "-").partition(".")
+    if verb in OWN_COMMAND and equals and f"--{option}" in flags:
+        setting = f"{variable}={value}" if dot else value
+        raise Usage(f"{word!r} is how the editor has it", f"here it is --{option} {shlex.quote(setting)}")
 
 
 def _like_an_option(word: str) -> bool:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import functools
 import os
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from covey import naming, process, reaper, story
 from covey import workspace as workspaces
 from covey.asking import Environ, addressed, in_order, is_within, one_of
-from covey.errors import CoveyError, Refused, Usage
+from covey.errors import CoveyError, NotFound, Refused, Usage
 from covey.helper import Helper
 from covey.keeper import Request
 from covey.models import Identity, Json, Receipt, Session
@@ -41,10 +42,12 @@ async def open_session(
     once: bool = False,
     words: list[str] | None = None,
     worktree: bool = False,
+    typed: str = "",
 ) -> Json:
     """The session of that name: the one there is, or a new one. ``prompt`` reaches only one made by this call.
 
     ``words``: a name and an agent in any order, or one of them. Without any other word an agent is what is called so.
+    ``typed``: the word by which a person just now named the one or the other: refused where it is an agent mistyped.
 
     ``worktree``: it starts in a git worktree of the branch called ``name``; each is made where it is not there.
 
@@ -52,6 +55,7 @@ async def open_session(
     directory never got; ``note``: what was asked of a session that is there already and cannot be had.
     """
     known = helper.catalog.names()
+    await _no_slip(helper, typed, known)
     name, agent = naming.meant(words or (), name, agent, known)
     if worktree and not name:
         raise Usage("a session in a worktree wants a name", "give one: its branch is called so, too")
@@ -84,6 +88,17 @@ async def open_session(
     if prompt:
         answer["receipt"] = (await _first_prompt(helper, view, prompt, act, made=made)).to_json()
     return answer
+
+
+async def _no_slip(helper: Helper, word: str, known: Collection[str]) -> None:
+    """Refuse a word that is an agent's name mistyped, and no session's."""
+    if not (near := naming.slip(word, known)):
+        return
+    await helper.fleet.refresh()
+    with contextlib.suppress(NotFound):
+        helper.fleet.find(word)
+        return
+    raise Usage(f"there is no agent {word!r}", f"did you mean {near}? A session of that name: open {word} AGENT")
 
 
 def _undelivered(helper: Helper, view: Session) -> list[Json]:

@@ -8,6 +8,7 @@ import secrets
 import unicodedata
 import uuid
 from collections.abc import Collection, Mapping, Sequence
+from os.path import commonprefix
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from covey.errors import Refused, Usage
 
 TURNS = frozenset("LRE RLE LRO RLO PDF LRI RLI FSI PDI".split())  # bidirectional controls (Unicode, UAX 9)
 NAME_MAX = 200  # characters
+SLIPPERY = 4  # letters that an agent's name must have for another word to be taken for a slip
 NICE_MOST = 19  # the lowest priority there is
 FLAGS = ("model", "effort", "permission", "tools")  # options that become arguments of the agent
 NUMBERS = {
@@ -60,8 +62,27 @@ def meant(words: Sequence[str], name: str, agent: str, known: Collection[str]) -
     if len(agents) > 1:
         raise Usage(f"{agents[0]} and {agents[1]} are both agents", "say which is the name: name=… or --agent")
     if len(names) > 1:
-        raise Usage(f"neither {names[0]!r} nor {names[1]!r} is an agent", "see: covey agents, or :Covey agents")
+        near = " or ".join(filter(None, (slip(word, known) for word in names)))
+        hint = f"did you mean {near}?" if near else "see: covey agents, or :Covey agents"
+        raise Usage(f"neither {names[0]!r} nor {names[1]!r} is an agent", hint)
     return (names or [name])[0], (agents or [agent])[0]
+
+
+def slip(word: str, known: Collection[str]) -> str:
+    """The agent that a word was meant for, if it is but a slip away from its name; '' for any other word.
+
+    A number or a dash is no slip: ``codex2`` is the name of a second one.
+    """
+    near = (name for name in known if len(name) >= SLIPPERY and _one_slip(word.lower(), name))
+    return next(near, "") if word.isalpha() else ""
+
+
+def _one_slip(word: str, name: str) -> bool:
+    """Whether one letter is missing, too many or another, or two stand the wrong way round."""
+    start = len(commonprefix([word, name]))
+    end = len(commonprefix([word[start:][::-1], name[start:][::-1]]))
+    typed, meant = word[start : len(word) - end], name[start : len(name) - end]
+    return max(len(typed), len(meant)) == 1 or (len(typed) == 2 and typed == meant[::-1])
 
 
 def free(agent: str, taken: Collection[str]) -> str:

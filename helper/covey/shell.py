@@ -89,10 +89,12 @@ def plain(method: str, *names: str, failed: Callable[[Any], bool] = lambda _answ
 async def open_session(given: argparse.Namespace, command: list[str]) -> tuple[Any, int]:
     if given.other and given.agent:
         raise Usage(f"the agent is given twice: {given.other!r} and --agent {given.agent}", "give it once")
+    alone = given.name and not (given.other or given.agent or command)
     params = {
         "name": given.name or "",
         "agent": given.agent or "",
         "words": [given.name, given.other] if given.other else [],
+        "typed": given.name if alone and _is_terminal() else "",
         "cwd": given.cwd or _here(),
         "cmd": command,
         "prompt": _text(given.prompt or ""),

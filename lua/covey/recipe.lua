@@ -128,11 +128,35 @@ function M.bare(desc, verb)
   }
 end
 
+--- What is wrong with a word that looks like one of the keys, mistyped.
+local function mistyped(list)
+  for _, word in ipairs(list) do
+    local key = word:match("^([%a_]+)=")
+    local near = key and words.near(key, vim.tbl_keys(STARTING)) or {}
+    if #near > 0 then
+      return ("%s= is no key; did you mean %s=?"):format(key, table.concat(near, "=, "))
+    end
+  end
+end
+
+--- Of the values by name those that go into the helper's `options`, taken out; nil where there are none.
+local function taken(named)
+  local options = nil
+  for _, option in ipairs(OPTIONS) do
+    options = named[option] and vim.tbl_extend("force", options or {}, { [option] = named[option] }) or options
+    named[option] = nil
+  end
+  return options
+end
+
 --- The options of a verb that starts a session; a sentence if there is a word too many. Which of its words is the name
 --- and which the agent is the helper's to say, who knows all agents, but where only one of them is left open.
 local function start_options(given)
   local opts, list = vim.deepcopy(given.named), given.list
-  if #list > (opts.agent and 0 or 1) + (opts.name and 0 or 1) then
+  local wrong = mistyped(list)
+  if wrong then
+    return nil, wrong
+  elseif #list > (opts.agent and 0 or 1) + (opts.name and 0 or 1) then
     return nil, ("one name and one agent only, not %q; quote a value with spaces in it"):format(list[#list])
   elseif opts.agent then
     opts.name = opts.name or list[1]
@@ -140,16 +164,11 @@ local function start_options(given)
     opts.agent = list[1]
   else
     opts.words = #list > 0 and vim.list_slice(list) or nil
+    opts.typed = #list == 1 and not (given.argv or opts.cmd) and list[1] or nil
   end
   opts.cmd = given.argv or (opts.cmd and (words.split(opts.cmd)))
-  opts.env = given.env
+  opts.env, opts.options = given.env, taken(opts)
   opts.worktree = opts.worktree and opts.worktree == "true"
-  for _, option in ipairs(OPTIONS) do
-    opts.options = opts.options or (opts[option] and {})
-    if opts[option] then
-      opts.options[option], opts[option] = opts[option], nil
-    end
-  end
   return opts
 end
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -90,6 +91,9 @@ def test_a_command_behind_two_dashes_is_nobodys_business(covey, world):
         (["open", "x", "--env", "NOVALUE"], 2, "NAME=VALUE"),
         (["open", "x", "--cwd", "/nonexistent", "--agent", "shell"], 3, "not a directory"),
         (["open", "x", "--", "no-such-program"], 3, "no-such-program was not found"),
+        (["open", "r", "restart=always"], 2, "here it is --restart always"),
+        (["run", "on_exit=keep"], 2, "here it is --on-exit keep"),
+        (["open", "env.A=1 2"], 2, "here it is --env 'A=1 2'"),
         (["explain"], 2, "explain wants"),
         (["explain", "--file", "/nonexistent"], 2, "does not exist"),
     ],
@@ -101,6 +105,39 @@ def test_a_mistake_is_one_sentence_and_a_status(covey, words, status, says):
     assert "Traceback" not in done.stderr
     as_json = covey(*words[:1], "--json", *words[1:])
     assert (as_json.returncode, "error" in json.loads(as_json.stdout)) == (status, True)
+
+
+@pytest.fixture
+def person(world):
+    """A covey whose standard input and errors are a terminal: the status, and what was said there."""
+
+    def run(*words):
+        ours, theirs = os.openpty()
+        argv = [sys.executable, "-m", "covey.cli", *words]
+        done = subprocess.run(
+            argv, env=world.env, cwd=world.home, stdin=theirs, stderr=theirs, stdout=subprocess.DEVNULL, timeout=60
+        )
+        os.close(theirs)
+        with open(ours, "rb", buffering=0) as terminal, contextlib.suppress(OSError):
+            return done.returncode, terminal.read(10_000).decode()
+        return done.returncode, ""
+
+    return run
+
+
+def test_a_person_who_mistypes_an_agent_is_asked_what_was_meant_and_a_script_is_not(covey, person):
+    status, said = person("open", "standim")
+    assert (status, said.strip()) == (
+        2,
+        "covey: there is no agent 'standim' (did you mean standin? A session of that name: open standim AGENT)",
+    )
+    assert json.loads(covey("list", "--json").stdout) == []
+    assert person("open", "standim", "standin") == (0, "")
+    assert person("open", "standim") == (0, "")
+    assert covey("open", "shel", "--", "cat").returncode == 0
+    assert person("open", "shelll", "--", "cat") == (0, "")
+    for name in ("standim", "shel", "shelll"):
+        assert covey("kill", name).returncode == 0
 
 
 @pytest.mark.parametrize("env", [{"LC_ALL": "C", "PYTHONUTF8": "0"}, {"PYTHONIOENCODING": "ascii"}])

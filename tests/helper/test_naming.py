@@ -47,6 +47,19 @@ def test_words_that_may_be_either_are_refused(words, sentence):
         naming.meant(words, "", "", ["claude", "codex"])
 
 
+@pytest.mark.parametrize("typed", ["codx", "coddex", "codax", "cdoex", "Codx", "codexe", "odex"])
+def test_one_letter_from_an_agent_is_a_slip(typed):
+    assert naming.slip(typed, ["claude", "codex"]) == "codex"
+    with pytest.raises(Usage) as raised:
+        naming.meant([typed, "api"], "", "", ["claude", "codex"])
+    assert raised.value.hint == "did you mean codex?"
+
+
+@pytest.mark.parametrize("typed", ["codex", "codex2", "codex-2", "cod", "docs", "oc", "ip", "amp", "api", ""])
+def test_a_number_a_short_name_and_what_is_further_off_is_no_slip(typed):
+    assert naming.slip(typed, ["claude", "codex", "pi", "amp"]) == ""
+
+
 @pytest.mark.parametrize(
     "given",
     [{"colour": "red"}, {"nice": 20}, {"nice": -1}, {"nice": "x"}, {"history_limit": "²"}, {"history_limit": 10**7}],

@@ -18,8 +18,11 @@ def amber(wire):
 
 RUNS = [
     ("open", "open", {"agent": "claude", "on_exit": "settled"}),
-    ("open codex", "open", {"words": ["codex"], "agent": "claude", "on_exit": "settled"}),
-    ("open api codex", "open", {"words": ["api", "codex"], "agent": "claude"}),
+    ("open codex", "open", {"words": ["codex"], "typed": "codex", "agent": "claude", "on_exit": "settled"}),
+    ("open api codex", "open", {"words": ["api", "codex"], "typed": None, "agent": "claude"}),
+    ("open codx -- make", "open", {"words": ["codx"], "typed": None, "cmd": ["make"]}),
+    ("open codex model=x nice=3", "open", {"options": {"model": "x", "nice": "3"}, "model": None, "nice": None}),
+    ("open a+b=c", "open", {"words": ["a+b=c"]}),
     ("open api agent=codex", "open", {"name": "api", "agent": "codex", "words": None}),
     ("open codex name=api", "open", {"name": "api", "agent": "codex", "words": None}),
     ("open agent=codex name=x", "open", {"agent": "codex", "name": "x", "on_exit": "settled"}),
@@ -117,6 +120,7 @@ MISTAKES = [
     ("xyzzy", '"xyzzy" is no verb; :Covey <Tab> lists the verbs'),
     ("kill! amber", ":Covey kill takes no !"),
     ("open a b name=c", 'one name and one agent only, not "b"; quote a value with spaces in it'),
+    ("open api restrat=always", "restrat= is no key; did you mean restart=?"),
     ("kill a b", "a word too many: b"),
     ("list x", "a word too many: x"),
     ("open name='x", "a quote (') is not closed"),
