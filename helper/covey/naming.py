@@ -8,7 +8,6 @@ import secrets
 import unicodedata
 import uuid
 from collections.abc import Collection, Mapping, Sequence
-from os.path import commonprefix
 from pathlib import Path
 from typing import Any
 
@@ -78,11 +77,17 @@ def slip(word: str, known: Collection[str]) -> str:
 
 
 def _one_slip(word: str, name: str) -> bool:
-    """Whether one letter is missing, too many or another, or two stand the wrong way round."""
-    start = len(commonprefix([word, name]))
-    end = len(commonprefix([word[start:][::-1], name[start:][::-1]]))
+    """Whether one letter is missing, too many or another, or some stand the wrong way round."""
+    start = _alike(word, name)
+    end = _alike(word[start:][::-1], name[start:][::-1])
     typed, meant = word[start : len(word) - end], name[start : len(name) - end]
-    return max(len(typed), len(meant)) == 1 or (len(typed) == 2 and typed == meant[::-1])
+    return typed != meant and (max(len(typed), len(meant)) == 1 or typed == meant[::-1])
+
+
+def _alike(one: str, other: str) -> int:
+    """How many letters both begin with."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((at for at, (a, b) in pairs if a != b), min(len(one), len(other)))
 
 
 def free(agent: str, taken: Collection[str]) -> str:

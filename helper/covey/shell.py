@@ -234,18 +234,11 @@ def _status(receipt: Json) -> int:
     return 0 if outcome in SENT else 3 if outcome in REFUSED else 1
 
 
-def _hears(session: Json) -> bool:
-    """Whether it is meant by everybody: an agent that runs and has work. A shell would take a prompt for a program."""
-    over = session["settled"] or session["state"] in ("exited", "lost")
-    return not over and session["agent"] != "shell"
-
-
 async def broadcast(given: argparse.Namespace, _command: list[str]) -> tuple[Any, int]:
     text = _text(given.text)
 
     async def work(call: Call) -> tuple[Any, int]:
-        names = given.names or [each["id"] for each in await call("list") if _hears(each)]
-        receipts = await call("broadcast", names=names, text=text)
+        receipts = await call("broadcast", names=given.names or None, text=text)
         return receipts, max(map(_status, receipts), default=0)
 
     return await _with_helper(work)

@@ -12,7 +12,7 @@ from dataclasses import asdict, replace
 from covey import prompt
 from covey.agents import Profile
 from covey.agents.check import WHEN
-from covey.asking import addressed, one_of, time_to_wait
+from covey.asking import addressed, in_order, one_of, time_to_wait
 from covey.errors import CoveyError, NotFound, Refused, Usage
 from covey.helper import Helper
 from covey.models import FINAL, Json, Receipt, Session
@@ -113,18 +113,28 @@ async def _referred(helper: Helper, view: Session, clean: prompt.Clean, act: str
     return replace(clean, text=words)
 
 
-async def broadcast(helper: Helper, names: list[str], text: str, acts: list[str] | None = None) -> list[Json]:
+async def broadcast(helper: Helper, text: str, names: list[str] | None = None, act: str = "") -> list[Json]:
     """One prompt to several sessions, once to each; a receipt each, in that order. One bad name: none is sent.
 
-    ``acts``: an id for each of the names.
+    Without ``names`` to everybody. ``act``: with what the ids of all begin; the same is never sent twice.
     """
-    given = acts or [""] * len(names)
-    if len(given) != len(names):
-        raise Usage("a broadcast wants as many ids as names")
-    meant: dict[str, str] = {}
-    for name, act in zip(names, given, strict=True):
-        meant.setdefault((await addressed(helper, name)).id, act)
-    return list(await asyncio.gather(*(send(helper, session, text, act=act) for session, act in meant.items())))
+    act = minted(act)
+    views = [await addressed(helper, name) for name in names] if names is not None else await _everybody(helper)
+    meant = dict.fromkeys(view.id for view in views)
+    sent = await asyncio.gather(*(send(helper, session, text, act=f"{act}.{session}") for session in meant))
+    by_now = await asyncio.to_thread(helper.outbox.receipts, tuple(each["id"] for each in sent))
+    later = {each.id: told(helper, each) for each in by_now}  # one may have waited long for another
+    return [later.get(each["id"], each) for each in sent]
+
+
+async def _everybody(helper: Helper) -> list[Session]:
+    """Who is meant by everybody: agents that run and have work. A shell would take a prompt for a program."""
+    await helper.fleet.refresh()
+    return [view for view in in_order(helper) if not _is_over(view) and view.agent != "shell"]
+
+
+def _is_over(view: Session) -> bool:
+    return view.settled or view.state in ("exited", "lost")
 
 
 async def interrupt(helper: Helper, name: str) -> Json:

@@ -37,6 +37,15 @@ function M.expect(act, quiet)
   expected[act] = { outcome = "queued", quiet = quiet == true }
 end
 
+--- The same of prompts whose receipts are there, as far as they wait.
+---@param told covey.Receipt[]
+---@param quiet boolean
+function M.follow(told, quiet)
+  for _, receipt in ipairs(told) do
+    expected[receipt.id] = WAITING[receipt.outcome] and { outcome = receipt.outcome, quiet = quiet } or nil
+  end
+end
+
 ---@param receipt covey.Receipt
 ---@return string
 local function name_of(receipt)
@@ -115,11 +124,8 @@ function M.summary(told)
     return vim.tbl_map(M.tell, told)
   end
   for _, receipt in ipairs(told) do
-    local act = expected[receipt.id]
     if receipt.asks then
       M.tell(receipt)
-    elseif act and WAITING[receipt.outcome] then
-      act.quiet = false
     end
     require("covey.notify").first(receipt.id .. receipt.outcome .. tostring(receipt.asks))
   end

@@ -11,6 +11,10 @@ function M.teller(err, receipt)
   end
 end
 
+local function summed(_, told)
+  require("covey.receipts").summary(told)
+end
+
 --- Where there is no text that is said, and the answer is true.
 local function is_nothing(opts, cb)
   local empty = (opts.text or "") == ""
@@ -28,54 +32,22 @@ local function send_text(opts, cb)
   verb.on_session("send")(params, cb or M.teller)
 end
 
---- Who is meant by everybody: agents that run and have work. A shell would take a prompt for a program.
----@param sessions covey.Session[]
----@return string[]
-local function hearers(sessions)
-  local heard = vim.tbl_filter(function(session)
-    local over = session.settled or session.state == "exited" or session.state == "lost"
-    return not over and session.agent ~= "shell"
-  end, sessions)
-  return vim.tbl_map(function(session)
-    return session.name
-  end, heard)
-end
-
----@param text string
----@param names string[]
----@param cb? covey.Callback
-local function send_to(text, names, cb)
-  if #names == 0 then
-    return verb.fail(cb, "not_found", "there is no agent to send to", "open one with :Covey open")
-  end
-  local acts = vim.tbl_map(verb.new_act, names)
-  for _, act in ipairs(acts) do
-    require("covey.receipts").expect(act, true)
-  end
-  require("covey.rpc").call("broadcast", { text = text, names = names, acts = acts }, cb or function(err, told)
-    M.teller(err)
-    require("covey.receipts").summary(told or {})
-  end)
-end
-
---- One text to several sessions, each by an act of its own; without names to everybody.
+--- One text to several sessions; without names to everybody, which the helper knows who is.
 ---@param opts { text: string, names?: string[] }
 ---@param cb? covey.Callback
 function M.broadcast(opts, cb)
   if is_nothing(opts, cb) then
     return
-  elseif opts.names then
-    return send_to(opts.text, opts.names, cb)
   end
-  local known = require("covey.fleet").list()
-  if known then
-    return send_to(opts.text, hearers(known), cb)
-  end
-  require("covey").list({}, function(err, sessions)
+  local params = { text = opts.text, names = opts.names, act = verb.new_act() }
+  require("covey.rpc").call("broadcast", params, function(err, told)
     if err then
       return (cb or require("covey.rpc").tell)(err)
+    elseif #told == 0 then
+      return verb.fail(cb, "not_found", "there is no agent to send to", "open one with :Covey open")
     end
-    send_to(opts.text, hearers(sessions), cb)
+    require("covey.receipts").follow(told, cb ~= nil);
+    (cb or summed)(nil, told)
   end)
 end
 

@@ -114,13 +114,14 @@ def person(world):
     def run(*words):
         ours, theirs = os.openpty()
         argv = [sys.executable, "-m", "covey.cli", *words]
-        done = subprocess.run(
-            argv, env=world.env, cwd=world.home, stdin=theirs, stderr=theirs, stdout=subprocess.DEVNULL, timeout=60
-        )
+        streams = {"stdin": theirs, "stderr": theirs, "stdout": subprocess.DEVNULL}
+        done = subprocess.run(argv, env=world.env, cwd=world.home, timeout=60, check=False, **streams)
         os.close(theirs)
-        with open(ours, "rb", buffering=0) as terminal, contextlib.suppress(OSError):
-            return done.returncode, terminal.read(10_000).decode()
-        return done.returncode, ""
+        said = b""
+        with contextlib.suppress(OSError):  # a terminal that nobody has any more
+            said = os.read(ours, 10_000)
+        os.close(ours)
+        return done.returncode, said.decode()
 
     return run
 

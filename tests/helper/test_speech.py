@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
 from unittest.mock import ANY
 
 import pytest
 
+from covey import speech
 from covey.errors import NotFound, Refused, Usage
 from covey.outbox import Outbox
 from desk import Desk
@@ -187,10 +189,39 @@ async def test_what_goes_with_an_agent_is_told_by_whoever_ended_it_and_by_who_se
 
 async def test_each_session_of_a_broadcast_has_an_act_of_its_own(desk, one):
     await desk.standin("two")
-    receipts = await desk("broadcast", names=["one", "two", "one"], text="all", acts=["a", "b", "c"])
-    assert [(each["id"], each["name"]) for each in receipts] == [("a", "one"), ("b", "two")]
-    with pytest.raises(Usage):
-        await desk("broadcast", names=["one", "two"], text="all", acts=["d"])
+    for _ in range(2):
+        receipts = await desk("broadcast", names=["one", "two", "one"], text="all", act="a")
+        assert [each["id"] for each in receipts] == [f"a.{each['session']}" for each in receipts]
+        assert [each["name"] for each in receipts] == ["one", "two"]
+    assert desk.prompts("one") == desk.prompts("two") == ["all"]
+
+
+async def test_a_broadcast_answers_with_what_became_meanwhile_of_the_quick(desk, drafted, monkeypatch):
+    two, send = await desk.standin("two"), speech.send
+    answered = asyncio.Event()
+
+    async def slowly(helper, session, *args, **more):
+        if session == two["id"]:
+            await answered.wait()
+            await desk("cancel", act="one")
+        receipt = await send(helper, session, *args, **more)
+        answered.set()
+        return receipt
+
+    monkeypatch.setattr(speech, "send", slowly)
+    receipts = await desk("broadcast", names=["one", "two"], text="all")
+    assert [each["outcome"] for each in receipts] == ["cancelled", "submitted"]
+
+
+async def test_everybody_is_who_runs_and_has_work_and_is_no_shell(desk, one):
+    for name in ("two", "over", "ended"):
+        await desk.standin(name)
+    await desk("open", name="no", agent="shell")
+    await desk("settle", name="over")
+    os.kill((await desk("get", name="ended"))["pid"], signal.SIGKILL)
+    await desk.state("ended", "exited")
+    assert [each["name"] for each in await desk("broadcast", text="all")] == ["one", "two"]
+    assert await desk("broadcast", text="all", names=[]) == []
 
 
 async def test_a_snapshot_has_what_waits(desk, drafted):

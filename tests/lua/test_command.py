@@ -75,7 +75,7 @@ RUNS = [
     ("cancel 0a1b", "cancel", {"act": "0a1b"}),
     ("log amber", "log", {"name": "amber"}),
     ("explain amber", "explain", {"name": "amber"}),
-    ("broadcast to all of you", "broadcast", {"text": "to all of you", "names": ["amber"]}),
+    ("broadcast to all of you", "broadcast", {"text": "to all of you", "names": None}),
     ("agents", "agents", {}),
     ("stats", "stats", {}),
     ("restore", "restore", {"yes": False}),
@@ -325,20 +325,19 @@ def test_a_prompt_that_was_taken_back_elsewhere_is_cancelled_already(amber):
 
 def test_what_became_of_each_prompt_of_a_broadcast_is_told(amber):
     amber.nvim.cmd("Covey broadcast all of you")
-    (act,) = amber.call()[1]["acts"]
+    act = amber.call()[1]["act"] + ".aaaaaaaa"
     amber.event("Receipt", {"id": act, "session": "aaaaaaaa", "outcome": "submitted", "reason": "", "name": "amber"})
     amber.reply(None, [{"id": act, "session": "aaaaaaaa", "outcome": "submitted", "reason": "", "name": "amber"}])
     assert amber.notices() == ["covey: prompt to amber submitted"]
 
 
 def test_a_broadcast_to_several_is_one_sentence_and_what_waits_is_told_later(wire):
-    wire.fleet(*(session(f"id{name:a<6}", name) for name in ("amber", "beryl", "coral")))
     wire.nvim.cmd("Covey broadcast all of you")
-    acts = wire.call()[1]["acts"]
-    rows = zip(acts, ("amber", "beryl", "coral"), ("submitted", "held", "submitted"), ("", "a draft", ""), strict=True)
+    act = wire.call()[1]["act"]
+    rows = [("amber", "submitted", ""), ("beryl", "held", "a draft"), ("coral", "submitted", "")]
     receipts = [
-        {"id": act, "session": f"id{name:a<6}", "name": name, "outcome": outcome, "reason": reason}
-        for act, name, outcome, reason in rows
+        {"id": f"{act}.{name}", "session": f"id{name:a<6}", "name": name, "outcome": outcome, "reason": reason}
+        for name, outcome, reason in rows
     ]
     for receipt in receipts:
         wire.event("Receipt", receipt)
@@ -350,11 +349,8 @@ def test_a_broadcast_to_several_is_one_sentence_and_what_waits_is_told_later(wir
 
 def test_a_broadcast_that_reaches_nobody_is_told(wire):
     wire.nvim.cmd("Covey broadcast all of you")
-    assert wire.call()[0] == "list"
-    wire.reply(None, [session("aaaaaaaa", "amber", "exited")])
-    assert wire.notices() == ["covey: there is no agent to send to; open one with :Covey open"]
-    wire.fleet()
-    wire.nvim.cmd("Covey broadcast all of you")
+    assert wire.call()[0] == "broadcast"
+    wire.reply(None, [])
     assert wire.notices() == ["covey: there is no agent to send to; open one with :Covey open"]
 
 

@@ -105,7 +105,7 @@ def test_a_verb_has_its_map(mapped):
     ("name", "typed", "expected"),
     [
         ("Answer", "yes", ("answer", {"name": "aaaaaaaa", "choice": "yes"})),
-        ("Broadcast", "hello", ("broadcast", {"names": ["amber"], "text": "hello", "acts": [ANY]})),
+        ("Broadcast", "hello", ("broadcast", {"text": "hello", "act": ANY})),
         ("Explain", "", ("explain", {"name": "aaaaaaaa"})),
         ("Stats", "", ("stats", {})),
     ],
@@ -133,7 +133,7 @@ def test_a_selection_goes_to_everyone_or_into_the_prompt(mapped):
     mapped.nvim.cmd("xmap gp <Plug>(CoveyPrompt)")
     mapped.nvim.keys("wviwgb")
     mapped.nvim.wait("#_G.calls > 0")
-    assert mapped.call() == ("broadcast", {"names": ["amber"], "text": "x", "acts": [ANY]})
+    assert mapped.call() == ("broadcast", {"text": "x", "act": ANY})
     mapped.nvim.keys("viwgp")
     mapped.nvim.wait("vim.fn.bufname():find('covey://prompt') ~= nil")
     mapped.nvim.lua("vim.api.nvim_buf_set_lines(0, 0, -1, false, { '{selection}' })")

@@ -499,7 +499,7 @@ def test_a_prompt_that_waits_is_taken_back_or_written_anew(  # noqa: PLR0917  # 
     ("keys", "verb", "params"),
     [
         ("Otidy up<CR>", "run", {"prompt": "tidy up", "agent": "claude"}),
-        ("Bhello<CR>", "broadcast", {"text": "hello", "names": ["alpha", "beta", "delta"]}),
+        ("Bhello<CR>", "broadcast", {"text": "hello"}),
     ],
 )
 def test_what_is_meant_for_no_single_session_is_asked_for(
