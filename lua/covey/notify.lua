@@ -39,12 +39,38 @@ function M.say(message)
   M.show(message, LEVEL.INFO)
 end
 
---- Lines that were asked for, as |:messages| keeps them.
+--- Whether lines would have a person press a key before he can go on.
+local function hold_up(lines)
+  local last = lines[#lines] or ""
+  return #lines > math.max(1, vim.o.cmdheight) or vim.api.nvim_strwidth(last) > vim.v.echospace
+end
+
+--- Call `act` in normal mode: now, or when who types has come back to it.
+local function in_normal_mode(act)
+  if vim.api.nvim_get_mode().mode:sub(1, 1) == "n" then
+    return act()
+  end
+  vim.api.nvim_create_autocmd("ModeChanged", { pattern = "*:n*", once = true, callback = vim.schedule_wrap(act) })
+end
+
+--- Lines that were asked for: below the windows, and kept by |:messages|; or where that has too little room for them,
+--- in a window. A script gets no window.
 ---@param lines string[]
-function M.print(lines)
-  if #lines > 0 then
+---@param title? string of such a window
+function M.print(lines, title)
+  local function echo()
     vim.api.nvim_echo({ { table.concat(lines, "\n") } }, true, {})
   end
+  if #lines == 0 then
+    return
+  elseif not (title and hold_up(lines) and #vim.api.nvim_list_uis() > 0) then
+    return echo()
+  end
+  in_normal_mode(function()
+    if not require("covey.ui.sheet").open(title, lines) then
+      echo()
+    end
+  end)
 end
 
 ---@param message string

@@ -22,18 +22,19 @@ for _, option in ipairs(OPTIONS) do
   STARTING[option] = "free"
 end
 
---- A callback that tells an error, or how the result reads.
----@param reads? fun(result: any, opts?: table): string[]
+--- A callback that tells an error, or how the result of a verb reads.
+---@param verb? string
 ---@param opts? table what was asked for
 ---@param after? fun(result: any) where it went well
 ---@return covey.Callback
-function M.telling(reads, opts, after)
+function M.telling(verb, opts, after)
   return function(err, result)
     if err then
       return require("covey.notify").error(err)
     end
-    if reads then
-      require("covey.notify").print(reads(result, opts))
+    if report.of[verb] then
+      local title = opts.name and ("%s · %s"):format(verb, opts.name) or verb
+      require("covey.notify").print(report.of[verb](result, opts), title)
     end
     if after then
       after(result)
@@ -50,8 +51,7 @@ end
 ---@param opts table
 ---@param after? fun(result: any) where it went well
 function M.act(verb, opts, after)
-  local reads = report.of[verb]
-  covey()[verb](opts, (reads or after) and M.telling(reads, opts, after) or nil)
+  covey()[verb](opts, (report.of[verb] or after) and M.telling(verb, opts, after) or nil)
 end
 
 --- A verb with one optional NAME and nothing else.

@@ -101,15 +101,13 @@ local function did(what)
   return function(session)
     local done = session.respawned and "respawned" or session.opened == false and "found" or what
     local name = label.line(session.name)
-    local lines = { ("covey: %s %s (%s)%s"):format(done, name, session.agent, unsent(session)) }
+    local parts = { ("covey: %s %s (%s)%s"):format(done, name, session.agent, unsent(session)) }
     local receipt = session.receipt
     if receipt and receipt.outcome == "refused" then
-      table.insert(lines, ("covey: its prompt was refused: %s"):format(receipt.reason))
+      table.insert(parts, "its prompt was refused: " .. receipt.reason)
     end
-    if session.note then
-      table.insert(lines, "covey: " .. session.note)
-    end
-    return lines
+    table.insert(parts, session.note)
+    return { table.concat(parts, "; ") }
   end
 end
 
@@ -206,12 +204,12 @@ local function costs(stats)
   return #rows > 0 and columns({ "name", "cpu", "memory", "processes" }, rows) or { "no agent runs" }
 end
 
---- Files, one a line.
+--- How many files; the quickfix list has them.
 ---@param paths string[]
 ---@return string[]
 local function changed(paths)
   local many = #paths == 1 and "1 file" or #paths .. " files"
-  return vim.list_extend({ #paths > 0 and many .. " changed" or "no file changed since the last prompt" }, paths)
+  return { #paths > 0 and many .. " changed" or "no file changed since the last prompt" }
 end
 
 ---@return string[]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 from typing import TYPE_CHECKING, Any
 
 import pynvim
@@ -136,3 +137,50 @@ def test_X03_nothing_is_said_after_leaving(stage: Stage, terminal: Terminal, key
     eventually(lambda: not terminal.running(), message=terminal.screen)
     assert "E5" not in terminal.screen()
     assert "rror" not in terminal.screen()
+
+
+WAITING = [{"number": n, "outcome": "held", "reason": "it works", "text": f"prompt {n} " * 20} for n in (1, 2)]
+
+
+@pytest.mark.parametrize(
+    ("typed", "answer", "rows"),
+    [
+        ("list", SESSIONS, ["alpha  standin  working", "gamma  standin  exited (3)"]),
+        ("queue beta", WAITING, ["held     it works  prompt 1", "prompt 2 prompt 2"]),
+        ("log beta", [], ["nothing happened yet"]),
+        ("keep beta", BETA, ["covey: beta is kept"]),
+    ],
+)
+def test_an_answer_never_has_one_press_a_key(
+    stage: Stage, terminal: Terminal, typed: str, answer: Any, rows: list[str]
+) -> None:
+    terminal.resize(80, 20)
+    eventually(lambda: stage.nvim.lua("return vim.o.columns") == 80, message="nvim noticed")
+    stage.answer(typed.split(maxsplit=1)[0], answer)
+    terminal.type(f":Covey {typed}")
+    terminal.keys("Enter")
+    for row in rows:
+        terminal.wait_for(re.escape(row))
+    many = len(rows) > 1
+    assert stage.nvim.vim.api.get_mode() == {"mode": "n", "blocking": False}
+    assert len(stage.nvim.vim.windows) == 1 + many
+    if many:
+        terminal.wait_for(typed.replace(" ", " · "))
+        terminal.keys("q")
+    eventually(lambda: len(stage.nvim.vim.windows) == 1, message="closed")
+    assert "Press ENTER" not in terminal.screen()
+
+
+def test_who_types_meanwhile_reads_the_answer_afterwards(stage: Stage, terminal: Terminal) -> None:
+    stage.answer("list", SESSIONS)
+    stage.nvim.vim.command("startinsert")
+    terminal.wait_for("INSERT")
+    stage.nvim.lua("require('covey.recipe').act('list', {})")
+    terminal.type("typed")
+    terminal.wait_for("^typed")
+    assert stage.nvim.vim.api.get_mode() == {"mode": "i", "blocking": False}
+    assert len(stage.nvim.vim.windows) == 1
+    terminal.keys("Escape")
+    terminal.wait_for("alpha  standin  working")
+    terminal.keys("q")
+    eventually(lambda: len(stage.nvim.vim.windows) == 1, message="closed")

@@ -1,7 +1,8 @@
 --- A float with lines to read; `q`, `<Esc>` or `g?` closes it.
 local M = {}
 
-local MARGIN = 4 -- cells of frame and air
+local BORDER = 2 -- cells of the frame
+local MARGIN = BORDER + 2 -- and some air
 
 --- Say how much there is below what is shown, for as long as there is more.
 local function watch_end(sheet, total)
@@ -13,26 +14,34 @@ local function watch_end(sheet, total)
   tell()
 end
 
+--- A window as wide as the lines, where the editor is; and so high that those that are wider have their rows, too.
+local function place(title, lines)
+  local widths = vim.tbl_map(vim.api.nvim_strwidth, lines)
+  local width = math.max(#title, unpack(widths)) + MARGIN
+  return function(area)
+    local room = math.max(1, math.min(width, area.width) - BORDER)
+    local height = BORDER
+    for _, each in ipairs(widths) do
+      height = height + math.max(1, math.ceil(each / room))
+    end
+    return { width = width, height = height, border = require("covey.config").get().float.border }
+  end
+end
+
 --- Show lines; where they are more than fit, the window scrolls, and says so.
 ---@param title string
 ---@param lines string[] control characters become spaces
+---@return covey.Float? sheet nil where the editor has no room for it
 function M.open(title, lines)
-  local label = require("covey.ui.label")
-  local shown = vim.tbl_map(label.line, #lines > 0 and lines or { "nothing" })
-  local width = math.max(#title, unpack(vim.tbl_map(vim.api.nvim_strwidth, shown)))
+  local shown = vim.tbl_map(require("covey.ui.label").line, #lines > 0 and lines or { "nothing" })
   local sheet
   local function close()
     sheet:close()
   end
   sheet = require("covey.ui.float").open({
-    place = function()
-      return {
-        width = math.max(2, width + MARGIN),
-        height = math.max(2, #shown + 2),
-        border = require("covey.config").get().float.border,
-      }
-    end,
+    place = place(title, shown),
     focus = true,
+    wo = { wrap = true },
     title = " " .. title .. " ",
     footer = "",
     filetype = "covey-help",
@@ -46,6 +55,7 @@ function M.open(title, lines)
     vim.bo[sheet.buf].modifiable = false
     watch_end(sheet, #shown)
   end
+  return sheet
 end
 
 return M
