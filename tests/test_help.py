@@ -330,6 +330,14 @@ def test_command_and_lua_have_the_same_verbs(nvim: Editor) -> None:
     assert distinct(subcommands(nvim)) == distinct(lua_functions(nvim)) - NO_COMMAND.keys()
 
 
+def test_the_table_of_verbs_in_the_readme_has_them_all(nvim: Editor) -> None:
+    _, _, rest = README.read_text().partition("\n| verb | does |\n|---|---|\n")
+    table, _, _ = rest.partition("\n\n")
+    named = re.findall(r"`([a-z]+)", "".join(row.split("|")[1] for row in table.splitlines()))
+    assert sorted(set(named)) == sorted(named)
+    assert set(named) == subcommands(nvim)
+
+
 def test_shell_and_lua_have_the_same_verbs(nvim: Editor) -> None:
     in_shell = distinct(lua_functions(nvim)) - EDITORS_OWN - NO_SHELL.keys()
     assert in_shell == distinct(cli.VERBS) - distinct(ONLY_SHELL)
