@@ -11,7 +11,8 @@ from datetime import UTC, datetime
 from functools import partial
 
 from covey import deaths, process, state
-from covey.agents import Catalog, Profile
+from covey.agents import Catalog, Profile, composer
+from covey.agents.profile import ComposerRule
 from covey.agents.published import Files, Published
 from covey.errors import Usage
 from covey.models import Identity, Pane, Verdict
@@ -22,6 +23,7 @@ SUBSCRIPTION = ("covey", "#{S:#{W:#{P:#{pane_id}#{pane_dead}#{window_activity}#{
 CONFIRM = 0.15  # seconds that an end of work, or nothing to be read, must last to be so: agents clear and redraw
 LOOK_PAUSE, PANE_PAUSE = 0.15, 0.01  # seconds between looks while something may change, and more for each such pane
 UPTAKE_PAUSE = 0.05  # seconds between looks after a prompt, until it is seen what came of it: it may be over soon
+MOST_SAID = 200  # characters of the last row that was said
 AFTERMATH = 2.0  # seconds after an act of ours in which its effect may show
 GREETING = 60.0  # seconds after it was opened in which a session may still be starting
 _BELLS = frozenset(
@@ -84,6 +86,8 @@ class Sight:
     entered_at: float = 0.0  # seconds since 1970 of an Enter of ours for a prompt, after which no work was seen yet
     behind: bool = False  # it worked on something else when that Enter was pressed
     submitted_at: float = 0.0  # the same of its prompt being seen to leave
+    told: tuple[screen.Screen | None, bool] = (None, False)  # the screen, and whether all is over, of which it is that
+    said: str = ""  # this was said last
     acted_at: float = 0.0  # seconds since 1970 of the last act of ours on it
     started: bool = False  # it was seen idle or at work: what it shows from now on is no greeting
 
@@ -232,6 +236,9 @@ class Eyes:
     def _conclude(self, pane: Pane) -> None:
         sight = self.seen[pane.spec.id]
         sight.conclude(self.judge(pane, sight.shot))
+        if sight.told != (sight.shot, pane.dead):
+            sight.told = (sight.shot, pane.dead)
+            sight.said = _said(sight.shot, None if pane.dead else self.profile(pane.spec.agent).composer)
 
     def pause(self, most: float) -> float:
         """Seconds to the next look if no bell rings: few while something may change, for tmux tells seconds only.
@@ -250,10 +257,17 @@ class Eyes:
         return min(most, pause, CONFIRM if doubted else most)
 
     def last_line(self, session: str) -> str:
-        """The last row with something on it."""
+        """The last that the agent said, over its composer; without one the last row with something on it."""
         sight = self.seen.get(session)
-        rows = [row.strip() for row in sight.shot.lines if row.strip()] if sight and sight.shot else []
-        return rows[-1][:200] if rows else ""
+        return sight.said if sight else ""
+
+
+def _said(shot: screen.Screen | None, rule: ComposerRule | None) -> str:
+    if shot is None:
+        return ""
+    if rule and (box := composer.locate(shot, rule)):
+        return composer.talk(shot, rule, box)[:MOST_SAID]
+    return next((row.strip()[:MOST_SAID] for row in reversed(shot.lines) if row.strip()), "")
 
 
 def _restless(sight: Sight) -> bool:

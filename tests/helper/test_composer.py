@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from covey.agents.composer import locate, talk
 from covey.state import composer
 from covey.tmux.screen import Screen, parse
 from drawn import CATALOG, aider, claude, codex, copilot, gemini, opencode, pi, qwen, standin
@@ -67,3 +68,31 @@ def test_the_mark_of_a_shell_counts_in_whatever_colour() -> None:
     """Qwen draws it as it draws placeholders."""
     text = qwen(draft="\x1b[38;5;103m! \x1b[39m\x1b[48;5;252mH\x1b[38;5;103m\x1b[49meard 1548 bytes.\x1b[39m")
     assert composer(parse(text, 60), CATALOG.get("qwen")) == "! Heard 1548 bytes."
+
+
+TALK = {
+    "claude": ("claude", claude("● Hm.\n\n✻ Cogitated for 6s · done 7:13 AM"), "● Hm."),
+    "claude-at-work": (
+        "claude",
+        claude("✢ Musing… (2s)\n  ⎿  Tip: Press shift+tab\n     twice to enable."),
+        "✢ Musing… (2s)",
+    ),
+    "claude-fresh": ("claude", claude(""), ""),
+    "a-rule-says-nothing": ("claude", claude("● Hm.\n───"), "● Hm."),
+    "codex": ("codex", codex("• Hm.\n\nWorked for 6s • 07:06"), "• Hm."),
+    "gemini": ("gemini", gemini("✦ Hm.\n\n? for shortcuts"), "✦ Hm."),
+    "copilot": ("copilot", copilot("● Hm.          ┃").replace("[main]", "[⎇ main]"), "● Hm."),
+    "aider": ("aider", aider("Hm.\n\nTokens: 614 sent, 53 received."), "Hm."),
+    "opencode-side-bar": (
+        "opencode",
+        "  Hm.            a side\n\n  ▣  Build · M\n                     bar\n"
+        + opencode().replace("▀" * 50, "▀" * 10),
+        "Hm.",
+    ),
+}
+
+
+@pytest.mark.parametrize(("agent", "text", "want"), TALK.values(), ids=TALK.keys())
+def test_what_was_said_last_is_over_the_composer_and_not_aside(agent: str, text: str, want: str) -> None:
+    screen, rule = Screen.plain(text, 60), CATALOG.get(agent).composer
+    assert talk(screen, rule, locate(screen, rule)) == want

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -135,3 +136,16 @@ async def test_many_changes_are_one_wait_for_the_disk(desk, monkeypatch):
     Records(desk.front.helper.kit).note([(None, None)] * 3, None)
     assert together == [True] * 3
     assert not store._connection.in_transaction
+
+
+async def test_the_last_line_is_what_the_agent_said_and_of_one_that_ended_what_is_at_the_end(desk):
+    one = await desk.standin("one")
+    await desk("send", name="one", text="echo hello there")
+
+    async def said():
+        return (await desk("get", name="one"))["last_line"] == "hello there"
+
+    await desk.until(said)
+    assert "standin · idle" in await desk.screen("one")
+    os.kill(one["pid"], signal.SIGKILL)
+    assert (await desk.state("one", "exited"))["last_line"] == "standin · idle"

@@ -145,6 +145,7 @@ _PROFILE: Mapping[str, Reader] = {
             "bottom": pattern,
             "above": pattern,
             "shell": pattern,
+            "aside": pattern,
             "ghosts": list_of(pattern),
             "foot": count,
         },

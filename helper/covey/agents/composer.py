@@ -10,6 +10,7 @@ from covey.tmux.screen import Screen
 
 MAX_DRAFT = 200  # rows between the rails
 OVER = 3  # rows over a composer, blank ones not counted, of which one tells it from a framed prompt of the talk
+FRAME = " │┃║█▐"  # what a row of the talk may stand between
 BLANK = "\u00a0\u200b\ufeff"  # what agents draw where nothing is: no-break and zero-width blanks
 
 
@@ -47,6 +48,24 @@ def draft(screen: Screen, rule: ComposerRule, box: Box) -> str:
     rows = [_inside(screen.bright[at][:edge], rule, at == box.first) for at in range(box.first, box.last + 1)]
     text = "\n".join(rows).strip()
     return "" if not screen.coloured and any(ghost.search(text) for ghost in rule.ghosts) else text
+
+
+def talk(screen: Screen, rule: ComposerRule, box: Box) -> str:
+    """The last row of the talk over the composer; '' where nothing was said yet.
+
+    With a row that is drawn ``aside`` goes the rest of its paragraph, for it may have wrapped.
+    """
+    edge = _edge(screen, rule, box)
+    last = ""
+    for row in reversed(screen.lines[: box.top]):
+        said = row[:edge].strip(FRAME)
+        if rule.aside and rule.aside.search(said):
+            last = ""
+        elif last and not said:
+            break
+        elif not last and any(map(str.isalnum, said)):
+            last = said
+    return last
 
 
 def _edge(screen: Screen, rule: ComposerRule, box: Box) -> int | None:

@@ -50,7 +50,7 @@ class ComposerRule:
     Where prompts in the talk are framed as the composer is, ``above`` stands in one of the three rows over it alone.
     ``ghosts`` are placeholders that stand where a draft would, for captures without colours.
     ``shell`` begins the first row, in a bar the last, where what is typed goes to a shell: in whatever colour, no
-    prompt must follow it.
+    prompt must follow it. ``aside`` are rows over it that are no part of the talk.
     """
 
     kind: ComposerKind
@@ -59,6 +59,7 @@ class ComposerRule:
     bottom: re.Pattern[str]
     above: re.Pattern[str] | None = None
     shell: re.Pattern[str] | None = None
+    aside: re.Pattern[str] | None = None
     ghosts: tuple[re.Pattern[str], ...] = ()
     foot: int = 0
 
