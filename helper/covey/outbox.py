@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from covey.errors import Refused, Usage
@@ -94,7 +95,10 @@ class Outbox(Ledger):
         return receipt(found)
 
     def cancel(self, act_id: str) -> Receipt:
-        """Take back an act that nobody has begun to type; raises ``Refused`` for any other. Twice is harmless."""
+        """Take back an act that nobody has begun to type; raises ``Refused`` for any other.
+
+        Twice is harmless, and the ``reason`` of the receipt.
+        """
         with self.store.transaction() as db:
             done = db.execute(
                 "UPDATE tickets SET outcome = 'cancelled', reason = '', settled = ?"
@@ -106,7 +110,7 @@ class Outbox(Ledger):
                 self._log(receipt(found))
         if found["outcome"] != "cancelled":
             raise _too_late(found)
-        return receipt(found)
+        return receipt(found) if done else replace(receipt(found), reason="it was already")
 
     # Out of the line: for who holds the session's lane
 

@@ -208,7 +208,8 @@ async def edit(helper: Helper, act: str, text: str | None = None, when: str | No
 async def cancel(helper: Helper, act: str) -> Json:
     """Take back a prompt that nobody has begun to type: by its id or number, or by the session it alone waits for."""
     receipt = await asyncio.to_thread(helper.outbox.cancel, await _meant(helper, act))
-    helper.receipt(receipt)
+    if not receipt.reason:
+        helper.receipt(receipt)
     return told(helper, receipt)
 
 

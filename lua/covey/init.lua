@@ -197,7 +197,7 @@ end
 ---@param opts { act: string }
 ---@param cb? covey.Callback
 function M.cancel(opts, cb)
-  call("cancel", { act = opts.act }, cb or require("covey.receipts").cancelling())
+  call("cancel", { act = opts.act }, cb or require("covey.receipts").took_back)
 end
 
 --- What a sweep would end and why; with `yes` it does.

@@ -28,7 +28,6 @@ local ANSWERS = { "now", "when idle", "not at all" }
 
 local expected = {} ---@type table<string, { outcome: string, quiet: boolean }> acts that this editor sent
 local waiting = {} ---@type table<string, covey.Receipt> whoever sent them
-local cancelled = {} ---@type table<string, integer> how many were known to be when this one was, by act
 
 --- From now on tell what becomes of this act, also when it is known later only. `quiet`: but not that all is well.
 ---@param act string
@@ -142,28 +141,15 @@ local function tell_if_it_stays(receipt)
   end, HELD)
 end
 
---- From now on it is known to be cancelled, if it is.
-local function note(receipt)
-  if receipt.outcome == "cancelled" and not cancelled[receipt.id] then
-    cancelled[receipt.id] = vim.tbl_count(cancelled) + 1
-  end
-end
-
---- The callback of who takes a prompt back from now on: twice is told, too.
----@return covey.Callback
-function M.cancelling()
-  local count = vim.tbl_count(cancelled)
-  return function(err, receipt)
-    if err then
-      return require("covey.rpc").tell(err)
-    end
-    note(receipt)
-    if (cancelled[receipt.id] or count + 1) <= count then
-      local number = receipt.number and receipt.number .. " " or ""
-      require("covey.notify").say(("covey: prompt %sis cancelled already"):format(number))
-    else
-      M.tell(receipt)
-    end
+--- The callback of who takes a prompt back: that it was taken back already is told each time.
+---@type covey.Callback
+function M.took_back(err, receipt)
+  if err then
+    require("covey.rpc").tell(err)
+  elseif (receipt.reason or "") ~= "" then
+    require("covey.notify").say(M.sentence(receipt))
+  else
+    M.tell(receipt)
   end
 end
 
@@ -171,7 +157,6 @@ end
 ---@param receipt covey.Receipt
 function M.heard(receipt)
   local act = expected[receipt.id]
-  note(receipt)
   waiting[receipt.id] = WAITING[receipt.outcome] and receipt or nil
   if not act then
     return

@@ -374,6 +374,13 @@ def test_a_broadcast_without_a_name_is_for_every_agent_that_runs_and_kill_tells_
     assert covey("kill", "two").stdout.startswith("two: ended 1 process; 1 prompt was never sent")
 
 
+def test_what_is_taken_back_twice_was_taken_back_already(covey):
+    covey("open", "one", "--agent", "standin", "--prompt", "ask")
+    held = json.loads(covey("send", "one", "later", "--json").stdout)
+    told = [covey("cancel", str(held["number"])).stdout.partition(" [")[0] for _ in range(2)]
+    assert told == ["cancelled", "cancelled: it was already"]
+
+
 def test_a_broadcast_with_a_bad_name_sends_none_and_to_each_once(covey):
     covey("open", "one", "--agent", "standin", "--prompt", "hi")
     assert covey("broadcast", "--text", "to all", "one", "nobody").returncode == 1
