@@ -24,7 +24,7 @@ async def addressed(helper: Helper, name: str) -> Session:
     try:
         return helper.fleet.find(name)
     except NotFound:
-        await helper.fleet.made(name)
+        await helper.fleet.underway.made(name)
         await helper.fleet.refresh()
         return helper.fleet.find(name)
 

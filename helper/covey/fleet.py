@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import unicodedata
-from collections.abc import AsyncIterator, Callable, Collection, Iterator
+from collections.abc import AsyncIterator, Callable, Collection
 from typing import Any, TypeAlias
 
 from covey import registry
@@ -24,6 +24,7 @@ from covey.records import GIVEN_UP, Records, completed, differs, seconds_since
 from covey.session import Kit, Session, lane, note_end
 from covey.store import Record, acting
 from covey.tmux import reading
+from covey.underway import Underway
 
 STATUS_TRIES = 8  # readings of a dead pane without a status, each after a nudge of its server
 STATUS_PAUSE = 0.004  # seconds between them: tmux answers a nudge in about 2 ms
@@ -47,11 +48,10 @@ class Fleet:
         self.lock = lane(kit, FLEET)
         self._looking = asyncio.Lock()
         self.presence = Presence(kit, self._unreadable)
-        self.ending: set[tuple[str, int | None]] = set()  # being ended by this helper, in all or one epoch
+        self.underway = Underway()
         self._finished: set[str] = set()  # ended by this helper: a look that began before may still see them
         self._untold: set[Start] = set()  # of these tmux never said how they ended
         self._left: dict[str, list[int]] = {}  # what runs on of sessions that were closed outside
-        self._coming: list[tuple[str, asyncio.Event]] = []  # names of what is being made
         self.panes: dict[str, Pane] = {}
         self.views: dict[str, View] = {}
         self.sessions: dict[str, Session] = {}
@@ -217,8 +217,7 @@ class Fleet:
     def _show(self, view: View) -> None:
         """Take it over and say so. That one has exited which is being ended here is for after that: see ``ends``."""
         old = self.views.get(view.id)
-        asked = self.ending & {(view.id, None), (view.id, view.epoch)}
-        if old == view or (asked and view.state == "exited"):
+        if old == view or (view.state == "exited" and self.underway.is_ending(view.id, view.epoch)):
             return
         self.views[view.id] = view
         self._emit(registry.event(old, view), view.id, view.to_json())
@@ -247,33 +246,13 @@ class Fleet:
 
     @contextlib.asynccontextmanager
     async def ends(self, session: str, epoch: int | None = None) -> AsyncIterator[None]:
-        """This helper ends what runs in that session meanwhile; with an ``epoch`` only what was started in that.
-
-        That it ended is no news then. How the session is afterwards, if it is still there, is told as ever.
-        """
-        self.ending.add((session, epoch))
+        """As ``Underway.ends``. How the session is afterwards, if it is still there, is told as ever."""
         try:
-            yield
+            with self.underway.ends(session, epoch):
+                yield
         finally:
-            self.ending.discard((session, epoch))
             if session in self.views:
                 await self.refresh()
-
-    @contextlib.contextmanager
-    def coming(self, name: str) -> Iterator[None]:
-        """A session of that name is being made meanwhile."""
-        made = (name, asyncio.Event())
-        self._coming.append(made)
-        try:
-            yield
-        finally:
-            self._coming.remove(made)
-            made[1].set()
-
-    async def made(self, name: str) -> None:
-        """Wait until nobody makes a session of that name any more."""
-        for event in [event for coming, event in self._coming if coming == name]:
-            await event.wait()
 
     def find(self, name: str) -> View:
         """The session of exactly that name, else of that id; never by prefix."""

@@ -15,7 +15,8 @@ from covey import agents, conversation, paths, place, process, settings
 from covey.errors import CoveyError, Unavailable
 from covey.fleet import Fleet
 from covey.keeper import Keeper
-from covey.models import FINAL, Identity, Json, Receipt, Session, now
+from covey.mail import Mail
+from covey.models import Identity, Json, Receipt, Session, now
 from covey.outbox import Outbox
 from covey.preview import FRAME_PAUSE, Previews
 from covey.revival import Revival
@@ -31,7 +32,6 @@ LOOK_PAUSE = 0.05  # seconds between two looks, however many bells ring
 UNSETTLED_PAUSE = 0.15  # seconds to the next look while time alone may change a state
 SAFETY_PAUSE = 10.0  # seconds to the next look when no bell rings at all
 ALONE_PAUSE = 1.0  # the same while there is no server, which rings no bell when somebody starts it
-RECEIPT_PAUSE, RECEIPT_PAUSE_MOST = 0.05, 0.5  # seconds between looks at a receipt that another helper may write
 CLOSE_PAUSE = 0.1  # seconds between two requests to the loop to end
 LEARN_PAUSES = (0.0, 0.5, 1.0, 2.0, 4.0, 8.0)  # seconds between looks for the id of a new conversation
 
@@ -60,6 +60,7 @@ class Helper:
         dirs = [paths.config_dir() / "agents", *map(Path, config.get("agents_dirs", ()))]
         self.catalog = agents.load(dirs)
         self.outbox = Outbox(self.store, me)
+        self.mail = Mail(self.outbox, self.receipt)
         self.eyes = Eyes(self.place.wire, self.catalog, self.ring)
         self.kit = Kit(self.place, self.store, self.outbox, self.eyes, paths.lanes_dir(), me)
         self.fleet = Fleet(self.kit, self.emit, self.receipt)
@@ -79,8 +80,6 @@ class Helper:
         self._looked = 0.0
         self._subscribed: Control | None = None
         self._loop: asyncio.Task[None] | None = None
-        self._news: dict[str, asyncio.Event] = {}
-        self._followed: dict[str, Receipt] = {}  # of acts that were asked of us, and wait
         self._errands: set[asyncio.Task[Any]] = set()
 
     async def note(self, session: str, kind: str, facts: Json) -> None:
@@ -140,19 +139,6 @@ class Helper:
             if view and said not in ("", view.conversation):
                 self._errand(self.keeper.change(session, conversation=said))
 
-    def follow(self, receipt: Receipt) -> None:
-        """From now on say what becomes of this act, also where another helper settles it."""
-        self._followed[receipt.id] = receipt
-        if receipt.outcome in FINAL:
-            self._followed.pop(receipt.id)
-
-    async def _catch_up(self) -> None:
-        """Say what others made of the acts that are followed; that one is being typed is no news."""
-        if self._followed:
-            for receipt in await asyncio.to_thread(self.outbox.receipts, tuple(self._followed)):
-                if receipt.outcome != "queued" and receipt != self._followed.get(receipt.id):
-                    self.receipt(receipt)
-
     def name_of(self, session: str) -> str:
         """The session's name, also after its end; '' where nothing is known of it any more."""
         if view := self.fleet.views.get(session):
@@ -161,34 +147,13 @@ class Helper:
         return record.spec.name if record else ""
 
     def receipt(self, receipt: Receipt) -> None:
-        """Say what became of a send, and wake whoever waits for it."""
-        if receipt.id in self._followed:
-            self.follow(receipt)
+        """Say what became of a send, also to whoever waits for it."""
+        self.mail.heard(receipt)
         view = self.fleet.views.get(receipt.session)
         if view and receipt.outcome == "submitted" and not view.conversation:
             self._errand(self._learn_conversation(view))
         self.emit("Receipt", receipt.session, {**receipt.to_json(), "name": self.name_of(receipt.session)})
-        if waiting := self._news.get(receipt.id):
-            waiting.set()
         self.ring()  # how many wait is another number now
-
-    async def settled(self, act: str, *, patience: float, until: frozenset[str] = FINAL | {"held"}) -> Receipt:
-        """The receipt once its outcome is in ``until``, or as it is after ``patience`` seconds."""
-        waiting = self._news.setdefault(act, asyncio.Event())
-        deadline = asyncio.get_running_loop().time() + patience
-        pause = RECEIPT_PAUSE
-        try:
-            while True:
-                waiting.clear()
-                receipt = await asyncio.to_thread(self.outbox.receipt, act)
-                left = deadline - asyncio.get_running_loop().time()
-                if receipt.outcome in until or left <= 0:
-                    return receipt
-                with contextlib.suppress(TimeoutError):
-                    await asyncio.wait_for(waiting.wait(), min(left, pause))
-                pause = min(2 * pause, RECEIPT_PAUSE_MOST)
-        finally:
-            self._news.pop(act, None)
 
     # The loop
 
@@ -245,7 +210,7 @@ class Helper:
                 await self._wait()
                 await self.fleet.refresh()
                 self._hear_conversations()
-                await self._catch_up()
+                await self.mail.catch_up()
                 self.tell_unwritten()
                 self._looked = asyncio.get_running_loop().time()
             except CoveyError as error:

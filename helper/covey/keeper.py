@@ -55,7 +55,7 @@ class Keeper:
 
         Who addresses that name through this helper meanwhile waits for it.
         """
-        with self._fleet.coming(request.name):
+        with self._fleet.underway.comes(request.name):
             return await self._ensure(request)
 
     async def _ensure(self, request: Request) -> tuple[View, bool]:

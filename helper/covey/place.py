@@ -11,7 +11,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from covey import ending, env, paths, process
+from covey import ending, env, paths, process, terminal
 from covey.errors import Unavailable
 from covey.tmux.control import Notify
 from covey.tmux.server import Server
@@ -63,8 +63,8 @@ class Processes:
     alive = staticmethod(process.alive)
     environment = staticmethod(process.environment)
     snapshot = staticmethod(process.snapshot)
-    canonical = staticmethod(process.canonical)
-    unread = staticmethod(process.unread)
+    canonical = staticmethod(terminal.canonical)
+    unread = staticmethod(terminal.unread)
     nudge = staticmethod(process.nudge)
     end = staticmethod(ending.end)
 

@@ -9,21 +9,19 @@ import errno
 import os
 import signal
 import sys
-import termios
 import time
 from collections import defaultdict, deque
 from contextlib import suppress
 from dataclasses import dataclass
-from fcntl import ioctl
 from functools import cache, cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from covey.errors import Unknown
 from covey.models import Identity
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
 
 MARK = "COVEY_ID"  # the variable by which a session's processes are known wherever they went
 ADOPTERS = frozenset({"systemd", "init"})  # who takes in orphans beside pid 1
@@ -31,8 +29,6 @@ _LINUX = sys.platform.startswith("linux")
 if not _LINUX:
     import psutil  # 35 ms to import, and Linux never needs it
 _TICKS, _PAGE = os.sysconf("SC_CLK_TCK"), os.sysconf("SC_PAGE_SIZE")
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,32 +264,6 @@ def nudge(server_pid: int) -> None:
     """Have a tmux server collect its dead children (tmux <= 3.5a with utempter misses more than half of them)."""
     with suppress(ProcessLookupError):
         os.kill(server_pid, signal.SIGCHLD)
-
-
-def canonical(where: int | str) -> bool | None:
-    """Whether a terminal (a path, or the one that is stdin of a pid) hands over whole lines; None: cannot be told."""
-    return _terminal(where, lambda opened: bool(termios.tcgetattr(opened)[3] & termios.ICANON))
-
-
-def unread(where: int | str) -> int | None:
-    """How many typed bytes wait in such a terminal for who runs there to read them; None: cannot be told."""
-    return _terminal(where, lambda opened: int.from_bytes(ioctl(opened, termios.FIONREAD, bytes(4)), sys.byteorder))
-
-
-def _terminal(where: int | str, ask: Callable[[int], T]) -> T | None:
-    path = where if isinstance(where, str) else f"/proc/{where}/fd/0"
-    try:
-        if not os.path.realpath(path).startswith(("/dev/pts/", "/dev/tty")):  # opening other devices may do things
-            return None
-        opened = os.open(path, os.O_RDONLY | os.O_NOCTTY | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError:
-        return None
-    try:
-        return ask(opened)
-    except (termios.error, OSError):
-        return None
-    finally:
-        os.close(opened)
 
 
 def same_place(identity: Identity) -> None:

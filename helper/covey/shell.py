@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import argparse
-import asyncio
 import contextlib
 import os
 import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
-from covey import agents, explain, paths, render
+from covey import agents, explain, paths, vigil
 from covey.errors import NotFound, Refused, Unavailable, Usage
-from covey.models import FINAL, Json
-from covey.prompt import STARTING, WORKING
+from covey.models import Json
+from covey.vigil import Call
 
 SEND_TIMEOUT = 60.0  # seconds that `send` and `open --prompt` wait for what will pass by itself
 MOST_INPUT = 1 << 24  # bytes of a prompt from standard input
-REFUSED = frozenset({"refused", "cancelled", "dropped"})
-SENT = frozenset({"submitted", "pasted", "queued", "held"})
 OPTIONS = {
     "model": "the agent's model",
     "effort": "how hard it thinks",
@@ -28,8 +25,6 @@ OPTIONS = {
     "nice": "how far it stands back for others, 0 to 19",
     "history_limit": "lines of scrollback its pane keeps",
 }
-
-Call: TypeAlias = Callable[..., Awaitable[Any]]
 
 
 async def _with_helper(work: Callable[[Call], Awaitable[tuple[Any, int]]]) -> tuple[Any, int]:
@@ -47,7 +42,7 @@ async def _with_helper(work: Callable[[Call], Awaitable[tuple[Any, int]]]) -> tu
 def _heard(event: Json) -> None:
     """What a person should know although they did not ask is said beside the answer."""
     if event["event"] == "Notice":
-        _aside(event["data"]["message"])
+        vigil.aside(event["data"]["message"])
 
 
 def survivors(answer: Json) -> bool:
@@ -94,7 +89,7 @@ async def open_session(given: argparse.Namespace, command: list[str]) -> tuple[A
         "name": given.name or "",
         "agent": given.agent or "",
         "words": [given.name, given.other] if given.other else [],
-        "typed": given.name if alone and _is_terminal() else "",
+        "typed": given.name if alone and vigil.is_terminal() else "",
         "cwd": given.cwd or _here(),
         "cmd": command,
         "prompt": _text(given.prompt or ""),
@@ -115,25 +110,13 @@ async def open_session(given: argparse.Namespace, command: list[str]) -> tuple[A
 
 async def _prompted(call: Call, opened: Json, given: argparse.Namespace) -> tuple[Json, int]:
     """The session as it is once its first prompt has arrived or, where that was asked for, its agent has finished."""
-    receipt = await _see_through(call, opened["receipt"], given.timeout, patient=given.wait is not None)
-    finished, status = await _finish(call, receipt, given)
+    receipt = await vigil.see_through(call, opened["receipt"], given.timeout, patient=given.wait is not None)
+    finished, status = await vigil.finish(call, receipt, given)
     now = finished or await call("get", name=opened["id"])
     if finished and given.verb == "run" and finished["state"] in ("idle", "exited"):
         with contextlib.suppress(NotFound):  # closed by now, where no settled session is to stay open
             now = await call("settle", name=opened["id"])
     return {**opened, **now, "receipt": receipt}, status
-
-
-async def _finish(call: Call, receipt: Json, given: argparse.Namespace) -> tuple[Json | None, int]:
-    """The session once its agent has finished, or asks, if that was asked for; and the shell's status."""
-    if given.wait == "idle" and receipt["outcome"] == "submitted":
-        session = await call("idle", name=receipt["session"], seconds=given.timeout)
-        unfinished = session["state"] in ("working", "blocked")
-        if unfinished:
-            _aside(render.unfinished(session))
-        return session, int(unfinished)
-    waits = given.wait is not None and receipt["outcome"] in ("queued", "held")
-    return None, _status(receipt) or int(waits)
 
 
 def _pair(word: str) -> tuple[str, str]:
@@ -151,34 +134,13 @@ async def send(given: argparse.Namespace, _command: list[str]) -> tuple[Any, int
     async def work(call: Call) -> tuple[Any, int]:
         params = {"act": given.act} if given.act else {}
         receipt = await call("send", name=given.name, text=text, wait=given.timeout, **options, **params)
-        if receipt.get("asks") and _is_terminal():
-            receipt = await _ask(call, receipt)
-        receipt = await _see_through(call, receipt, given.timeout, patient=given.wait is not None)
-        finished, status = await _finish(call, receipt, given)
+        if receipt.get("asks") and vigil.is_terminal():
+            receipt = await vigil.ask(call, receipt)
+        receipt = await vigil.see_through(call, receipt, given.timeout, patient=given.wait is not None)
+        finished, status = await vigil.finish(call, receipt, given)
         return {**receipt, **({"session_state": finished["state"]} if finished else {})}, status
 
     return await _with_helper(work)
-
-
-def _is_terminal() -> bool:
-    """Whether a person can be asked."""
-    return all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stderr))
-
-
-async def _ask(call: Call, receipt: Json) -> Json:
-    """Have the person say what becomes of a prompt for an agent that works; no answer leaves it held."""
-    question = f"{receipt['name']} is working: send now, when idle, or not at all? [now/idle/no] "
-    while True:
-        sys.stderr.write(question)
-        sys.stderr.flush()
-        said = await asyncio.to_thread(sys.stdin.readline)
-        word = said.strip().lower()
-        if word in ("now", "idle"):
-            return await call("edit", act=receipt["id"], when=word)  # type: ignore[no-any-return]
-        if word == "no":
-            return await call("cancel", act=receipt["id"])  # type: ignore[no-any-return]
-        if not said:
-            return receipt
 
 
 def _here() -> str:
@@ -203,43 +165,12 @@ def _text(word: str) -> str:
     return said.decode("utf-8", "surrogateescape")
 
 
-async def _see_through(call: Call, receipt: Json, seconds: float, *, patient: bool = False) -> Json:
-    """Wait for a prompt that is held for a reason that passes by itself; we are the only helper it can count on.
-
-    A ``patient`` one waits whatever the reason is. What is waited for is said, but for the moment of a start.
-    """
-    loop = asyncio.get_running_loop()
-    deadline, told = loop.time() + seconds, ""
-    while receipt["outcome"] not in FINAL and loop.time() < deadline:
-        held = receipt["outcome"] == "held"
-        if held and not patient and receipt["reason"] not in (STARTING, WORKING):
-            break
-        if held and (patient or receipt["reason"] == WORKING) and receipt["reason"] != told:
-            told = receipt["reason"]
-            _aside(f"{render.held(receipt)}; waiting for up to {deadline - loop.time():.0f} s")
-        receipt = await call("wait", act=receipt["id"], seconds=min(1.0, max(0.05, deadline - loop.time())))
-    return receipt
-
-
-def _aside(text: str) -> None:
-    """A word to who sits in front of the terminal, beside the answer."""
-    if sys.stderr is not None:
-        with contextlib.suppress(OSError):
-            sys.stderr.write(f"covey: {text}\n")
-            sys.stderr.flush()
-
-
-def _status(receipt: Json) -> int:
-    outcome = receipt["outcome"]
-    return 0 if outcome in SENT else 3 if outcome in REFUSED else 1
-
-
 async def broadcast(given: argparse.Namespace, _command: list[str]) -> tuple[Any, int]:
     text = _text(given.text)
 
     async def work(call: Call) -> tuple[Any, int]:
         receipts = await call("broadcast", names=given.names or None, text=text)
-        return receipts, max(map(_status, receipts), default=0)
+        return receipts, max(map(vigil.status_of, receipts), default=0)
 
     return await _with_helper(work)
 

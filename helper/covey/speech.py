@@ -50,7 +50,7 @@ async def send(
     if view.settled and receipt.outcome != "refused":
         await helper.keeper.change(view.id, settled=False)  # there is work again
     if receipt.outcome not in FINAL:
-        receipt = await helper.settled(receipt.id, patience=patience)
+        receipt = await helper.mail.settled(receipt.id, patience=patience)
     return told(helper, receipt)
 
 
@@ -86,7 +86,7 @@ async def queue_prompt(
     when = prompt.occasion(options.get("when", ""), profile, helper.when)
     options = {**options, "when": when}
     receipt = await helper.fleet.session(view.id).take(act, view.epoch, typed.text, options, stripped=typed.stripped)
-    helper.follow(receipt)
+    helper.mail.follow(receipt)
     return receipt
 
 
@@ -161,7 +161,7 @@ async def answer(helper: Helper, name: str, choice: str) -> Json:
 
 async def wait(helper: Helper, act: str, seconds: float = SEND_PATIENCE) -> Json:
     """The receipt of an act once it is final, or as it stands after ``seconds``."""
-    return told(helper, await helper.settled(act, patience=time_to_wait("seconds", seconds), until=FINAL))
+    return told(helper, await helper.mail.settled(act, patience=time_to_wait("seconds", seconds), until=FINAL))
 
 
 async def idle(helper: Helper, name: str, seconds: float = FINISH_PATIENCE) -> Json:

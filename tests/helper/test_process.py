@@ -1,15 +1,12 @@
-"""Processes: identities, costs, terminals; with real processes, all of them ours and gone at the end."""
+"""Processes: identities, costs; with real processes, all of them ours and gone at the end."""
 
 from __future__ import annotations
 
 import json
 import os
-import pty
 import shutil
 import signal
 import subprocess
-import termios
-import tty
 from dataclasses import replace
 from pathlib import Path
 
@@ -121,69 +118,6 @@ rest()
     assert seen["a"].count == 3
     assert seen["a"].rss > 3 * 1024 * 1024
     assert seen["a"].cpu >= 0.18
-
-
-@pytest.fixture
-def pair():
-    ours, theirs = pty.openpty()
-    yield ours, theirs
-    os.close(ours)
-    os.close(theirs)
-
-
-@pytest.fixture
-def typing(pair):
-    return pair[0]
-
-
-@pytest.fixture
-def terminal(pair):
-    return pair[1]
-
-
-@pytest.mark.parametrize("by", ["pid", "path"])
-def test_canonical_tells_how_a_terminal_hands_over_lines(brood, terminal, by):
-    one = brood.popen(["sleep", "60"], "", stdin=terminal)
-    where = one.pid if by == "pid" else os.ttyname(terminal)
-    assert process.canonical(where) is True
-    tty.setraw(terminal)
-    assert process.canonical(where) is False
-
-
-def test_unread_counts_what_was_typed_and_not_read(brood, terminal, typing):
-    one = brood.popen(["sleep", "60"], "", stdin=terminal)
-    tty.setraw(terminal)
-    assert process.unread(one.pid) == 0
-    os.write(typing, b"\r\r")
-    until(lambda: process.unread(one.pid) == 2)
-    os.read(terminal, 1)
-    assert process.unread(os.ttyname(terminal)) == 1
-
-
-@pytest.mark.parametrize("stdin", [subprocess.PIPE, subprocess.DEVNULL])
-def test_canonical_of_no_terminal_cannot_be_told_and_nothing_is_opened(brood, monkeypatch, stdin):
-    one = brood.popen(["sleep", "60"], "", stdin=stdin)
-    opened = []
-    monkeypatch.setattr(process.os, "open", lambda *_: opened.append(1) or 1 / 0)
-    assert process.canonical(one.pid) is None
-    assert opened == []
-    if one.stdin:
-        one.stdin.close()
-
-
-def test_canonical_of_nobody_cannot_be_told(tmp_path):
-    assert process.canonical(2**22 + 1) is None
-    assert process.canonical(str(tmp_path)) is None
-    assert process.canonical("/dev/pts/no-such") is None
-
-
-def test_canonical_of_a_terminal_that_hung_up(brood):
-    ours, theirs = pty.openpty()
-    one = brood.popen(["sleep", "60"], "", stdin=theirs)
-    os.close(theirs)
-    assert isinstance(termios.tcgetattr(ours), list)
-    os.close(ours)
-    assert process.canonical(one.pid) is None
 
 
 def test_s2_a_nudge_is_a_sigchld(brood):
