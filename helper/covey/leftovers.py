@@ -7,6 +7,7 @@ that is deaf to a hang-up runs on without a screen.
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Collection
 from dataclasses import dataclass
 
@@ -18,6 +19,8 @@ from covey.records import GIVEN_UP
 from covey.session import Kit
 from covey.store import Record
 
+LOOK = 0.05  # seconds between two looks whether it has gone
+
 
 @dataclass(frozen=True, slots=True)
 class Leftovers:
@@ -27,10 +30,11 @@ class Leftovers:
 
     async def of(self, record: Record, *, patience: float = 0) -> list[int]:
         """What of a session runs on without its pane, parents first. What only just lost it gets time to go."""
-        found = await asyncio.to_thread(self._of, record)
-        if found and patience:
-            await asyncio.sleep(patience)
-            found = await asyncio.to_thread(self._of, record)
+        until = time.monotonic() + patience
+        while found := await asyncio.to_thread(self._of, record):
+            if time.monotonic() >= until:
+                break
+            await asyncio.sleep(LOOK)
         return found
 
     def _of(self, record: Record) -> list[int]:

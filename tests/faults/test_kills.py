@@ -281,7 +281,8 @@ async def test_R09_what_runs_on_of_one_that_no_helper_ever_saw_is_shown_too(desk
     await other.close()
 
 
-async def test_R09_one_that_ends_with_its_tmux_session_is_over_at_once_and_the_log_says_why(desk):
+async def test_R09_one_that_ends_with_its_tmux_session_is_over_at_once_and_the_log_says_why(desk, monkeypatch):
+    monkeypatch.setattr("covey.fleet.HANG_UP", 60.0)  # however long it takes it to heed the hang-up
     await desk.standin("one")
     desk.tmux("kill-session", "-t", f"=covey-{(await desk('get', name='one'))['id']}")
     await desk.until(lambda: [each for each in desk.events if each["event"] == "Gone"])
