@@ -68,7 +68,6 @@ def test_a_persons_own_editor_may_write_its_state(tmp_path):
 @pytest.fixture
 def patience(monkeypatch):
     monkeypatch.setattr("world.FAREWELL", 0.3)
-    monkeypatch.setattr("world.DYING", 1.0)
 
 
 def test_a_process_left_running_is_named_and_ended(patience):
@@ -92,7 +91,8 @@ def test_a_tmux_server_and_its_panes_end_quietly_with_the_world(patience):
     assert not [one for one in running if is_alive(one)]
 
 
-def test_what_outlives_its_tmux_server_is_named_and_ended(patience):
+def test_what_outlives_its_tmux_server_is_named_and_ended(patience, monkeypatch):
+    monkeypatch.setattr("world.DYING", 1.0)
     here = World()
     deaf = "trap '' HUP TERM; while :; do sleep 1; done"
     subprocess.run(
@@ -101,7 +101,7 @@ def test_what_outlives_its_tmux_server_is_named_and_ended(patience):
         check=True,
         timeout=10,
     )
-    eventually(lambda: [one for one in here.processes() if "trap" in " ".join(one.cmdline())])
+    eventually(lambda: here.running("trap"))
     told = here.close()
     assert [line for line in told if "outlived" in line and "trap" in line]
     assert here.processes() == []
@@ -121,7 +121,7 @@ def test_an_nvim_of_a_test_lives_in_its_world(nvim, world):
     assert nvim.eval("$HOME") == str(world.home)
     assert nvim.lua("return vim.uv.os_getpid()") == nvim.pid
     nvim.cmd("call setline(1, 'seen')")
-    nvim.wait("vim.fn.getline(1) == 'seen'", timeout=5)
+    nvim.wait("vim.fn.getline(1) == 'seen'")
     assert nvim.screen().startswith("seen")
     assert nvim.quit() == 0
 

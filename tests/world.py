@@ -62,6 +62,18 @@ class World:
         """Every living process that was started in this world: its environment or its arguments name the root."""
         return [one for one in psutil.process_iter() if one.pid != os.getpid() and self._is_ours(one)]
 
+    def running(self, word: str) -> list[psutil.Process]:
+        """Those with the word in one of their arguments; without what one of them is just about to start.
+
+        Between fork and exec a child has the arguments of its parent.
+        """
+        found = [one for one in self.processes() if any(word in each for each in words(one))]
+        return [one for one in found if parent(one) not in {each.pid for each in found}]
+
+    def hosts(self) -> list[psutil.Process]:
+        """The hosts of its editors."""
+        return self.running("covey_rplugin")
+
     def _is_ours(self, process: psutil.Process) -> bool:
         root = str(self.root)
         try:
@@ -98,12 +110,12 @@ class World:
             self._end_server(server)
         told += [f"{describe(one)} (outlived its tmux server)" for one in _wait_gone(self._outside_leaks(leaks), DYING)]
         for one in self.processes():
-            _kill(one)
+            kill(one)
         shutil.rmtree(self.root, ignore_errors=True)
         return told
 
     def _servers(self) -> list[psutil.Process]:
-        return [one for one in self.processes() if _is_tmux_server(one)]
+        return [one for one in self.processes() if is_tmux_server(one)]
 
     def _outside_tmux(self) -> list[psutil.Process]:
         inside = set()
@@ -119,7 +131,7 @@ class World:
             if _tmux_pid(socket) == server.pid:
                 tmux(socket, "kill-server")
         if _wait_gone(lambda: [server] if is_alive(server) else [], DYING):
-            _kill(server)
+            kill(server)
 
 
 def tmux(socket: Path, *words: str, check: bool = False) -> str:
@@ -152,12 +164,33 @@ def _is_socket(path: Path) -> bool:
         return False
 
 
-def _is_tmux_server(process: psutil.Process) -> bool:
-    """tmux calls its server process ``tmux: server`` where the system lets it."""
+def words(process: psutil.Process) -> list[str]:
+    """Its arguments; none once it has ended."""
     try:
-        return process.name().startswith("tmux: server")
+        return process.cmdline()
     except psutil.Error:
-        return False
+        return []
+
+
+def command(process: psutil.Process) -> str:
+    """The name of its program; '' once it has ended."""
+    try:
+        return process.name()
+    except psutil.Error:
+        return ""
+
+
+def parent(process: psutil.Process) -> int:
+    """The pid of its parent; 0 once it has ended."""
+    try:
+        return process.ppid()
+    except psutil.Error:
+        return 0
+
+
+def is_tmux_server(process: psutil.Process) -> bool:
+    """tmux calls its server process ``tmux: server`` where the system lets it."""
+    return command(process).startswith("tmux: server")
 
 
 def is_alive(process: psutil.Process) -> bool:
@@ -182,7 +215,7 @@ def _wait_gone(look, timeout: float) -> list[psutil.Process]:
     return left
 
 
-def _kill(process: psutil.Process) -> None:
+def kill(process: psutil.Process) -> None:
     """Kill one process and see it gone; its exit status is left to its parent."""
     with contextlib.suppress(psutil.Error):
         process.kill()

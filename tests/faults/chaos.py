@@ -26,7 +26,7 @@ if __name__ == "__main__":
 
 from editor import Editor
 from waiting import eventually
-from world import World, describe, is_alive, tmux
+from world import World, describe, is_alive, is_tmux_server, tmux, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -91,8 +91,8 @@ class Arena:
     def _victims(self, target: str, editor: Editor) -> list[psutil.Process]:
         kinds = {
             "editor": [psutil.Process(editor.pid)],
-            "host": self._hosts(),
-            "server": [one for one in self.world.processes() if _is_server(one)],
+            "host": self.world.hosts(),
+            "server": [one for one in self.world.processes() if is_tmux_server(one)],
         }
         wanted = {"both": ("editor", "host"), "all": ("editor", "host", "server")}.get(target, (target,))
         return [one for kind in wanted for one in kinds[kind]]
@@ -107,13 +107,10 @@ class Arena:
                 with contextlib.suppress(psutil.Error):
                     one.resume()
 
-    def _hosts(self) -> list[psutil.Process]:
-        return [one for one in self.world.processes() if any("covey_rplugin" in word for word in _words(one))]
-
     def _at_rest(self) -> list[str]:
         """What still does not add up when everything had the time to."""
         with contextlib.suppress(AssertionError):
-            eventually(lambda: not self._hosts(), PATIENCE)
+            eventually(lambda: not self.world.hosts(), PATIENCE)
         self._next_editor()
         faults: list[str] = ["never looked"]
 
@@ -131,7 +128,7 @@ class Arena:
         editor.lua("require('covey').warm()")
         editor.wait("require('covey').list() ~= nil", PATIENCE)
         editor.close()
-        eventually(lambda: not self._hosts(), PATIENCE)
+        eventually(lambda: not self.world.hosts(), PATIENCE)
 
     def look(self) -> list[str]:
         """Sessions as listed against tmux, the processes, the store and the files."""
@@ -167,11 +164,11 @@ class Arena:
 
     def _processes(self, sessions: dict[str, dict]) -> Iterator[str]:
         for one in self.world.processes():
-            mark, words = _mark(one), _words(one)
+            mark, argv = _mark(one), words(one)
             session = sessions.get(mark)
             if mark and session is None:
-                yield f"orphan {one.pid} of a session that is no more: {words}"
-            elif not mark and "-C" in words and not _is_server(one):
+                yield f"orphan {one.pid} of a session that is no more: {argv}"
+            elif not mark and "-C" in argv and not is_tmux_server(one):
                 yield f"a control client was left: {describe(one)}"
 
     def _files(self, sessions: dict[str, dict]) -> Iterator[str]:
@@ -203,25 +200,11 @@ class Arena:
             self.covey("kill", each["name"])
 
 
-def _words(process: psutil.Process) -> list[str]:
-    try:
-        return process.cmdline()
-    except psutil.Error:
-        return []
-
-
 def _mark(process: psutil.Process) -> str:
     try:
         return process.environ().get("COVEY_ID", "") if is_alive(process) else ""
     except (psutil.Error, OSError):
         return ""
-
-
-def _is_server(process: psutil.Process) -> bool:
-    try:
-        return process.name().startswith("tmux: server")
-    except psutil.Error:
-        return False
 
 
 def run(world: World, rounds: int, seed: int, *, talk: bool = False) -> Arena:

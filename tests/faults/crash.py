@@ -36,7 +36,7 @@ from covey.session import lane
 from covey.tmux import panes, reading
 from covey.tmux.control import Control
 from desk import Desk
-from world import World
+from world import World, command, kill, parent
 
 SESSIONS, PROMPTS = 2, 5  # a round
 MOST = {"see": 60, "_enqueue": 150, "look_at": 15}  # how often a step is done in such a round, about; others 10 times
@@ -226,11 +226,10 @@ def end_orphans(world: World) -> int:
 
     tmux <= 3.3a keeps one for ever whose helper died while an answer to it was being written.
     """
-    left = [each for each in world.processes() if each.name() == "tmux: client" and each.ppid() == 1]
+    left = [each for each in world.processes() if command(each) == "tmux: client" and parent(each) == 1]
     _, left = psutil.wait_procs(left, timeout=0.5)
     for each in left:
-        each.terminate()
-    psutil.wait_procs(left, timeout=5)
+        kill(each)
     return len(left)
 
 

@@ -13,7 +13,7 @@ import pytest
 from covey.errors import NotFound, Refused
 from desk import Desk
 from waiting import eventually_async
-from world import tmux
+from world import tmux, words
 
 TABLES = (("show-options", "-g"), ("show-options", "-gw"), ("show-options", "-s"), ("show-hooks", "-g"), ("list-keys",))
 SUICIDAL = "set -g exit-unattached on\nset -g exit-empty off\nset -g destroy-unattached on\n"
@@ -81,7 +81,7 @@ async def test_C03_a_hook_that_ends_each_new_session_is_told_and_leaves_nothing(
 
 
 def sleepers(world):
-    return [one for one in world.processes() if one.name() == "sleep" and "1000" in one.cmdline()]
+    return [one for one in world.processes() if words(one) == ["sleep", "1000"]]
 
 
 async def test_C03_a_hook_that_splits_each_window_changes_no_target(desk):

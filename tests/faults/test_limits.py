@@ -13,6 +13,7 @@ import pytest
 
 from covey import shortage
 from covey.errors import StoreShut
+from world import kill
 
 COVEY = [sys.executable, "-m", "covey.cli"]
 
@@ -93,7 +94,7 @@ def test_a_tmux_that_hangs_leaves_no_traceback(world, covey):
     (folder / "config.toml").write_text(f'tmux = "{hangs}"\n')
     assert is_a_sentence(covey("open", "one", "--agent", "standin"))
     for child in world.processes():
-        child.kill()
+        kill(child)
     assert names(covey) == []
 
 

@@ -15,8 +15,8 @@ import pytest
 
 from covey import paths
 from covey.errors import CoveyError, Refused, ServerLost, Unavailable
-from covey.helper import SAFETY_PAUSE
 from desk import Desk
+from world import kill, words
 
 HOSTILE = """
 set -g base-index 1
@@ -53,11 +53,12 @@ async def test_S01_a_stale_socket_is_an_empty_list_and_open_works(desk):
     assert (await desk("open", name="two", agent="shell"))["state"] != "lost"
 
 
-async def test_S01_a_server_that_somebody_else_starts_is_soon_found(desk):
+async def test_S01_a_server_that_somebody_else_starts_is_soon_found(desk, monkeypatch):
+    monkeypatch.setattr("covey.helper.SAFETY_PAUSE", 3600.0)
     assert await desk("list") == []
     argv = [sys.executable, "-m", "covey.cli", "open", "one", "--", "cat"]
     await asyncio.to_thread(subprocess.run, argv, env=desk.world.env, check=True)
-    await desk.until(lambda: desk.front.helper.fleet.views, SAFETY_PAUSE / 2)
+    await desk.until(lambda: desk.front.helper.fleet.views)
 
 
 async def test_S02_a_killed_server_leaves_lost_sessions_that_are_offered_again(desk):
@@ -74,7 +75,7 @@ async def test_S02_a_killed_server_leaves_lost_sessions_that_are_offered_again(d
 
 async def test_S03_a_start_right_after_an_end_works(desk):
     for round_ in range(8):
-        await desk("open", name=f"s{round_}", agent="shell")
+        await desk("open", name=f"s{round_}", cmd=["cat"])
         await desk("kill", name=f"s{round_}")
 
 
@@ -266,20 +267,13 @@ def test_editors_that_open_one_name_at_one_moment_get_one_agent(start_nvim, worl
         got = [editor.lua("return vim.g.got") for editor in editors]
         assert len({each["id"] for each in got}) == 1, got
         assert [each["made"] for each in got].count(True) == 1
-        agents = [one for one in world.processes() if _words(one) == ["sleep", "1000"]]
+        agents = [one for one in world.processes() if words(one) == ["sleep", "1000"]]
         assert len(agents) == 1
         editors[0].lua(
             "vim.g.ended = nil require('covey').kill({ name = ... }, function(err) vim.g.ended = err or 1 end)",
             f"n{number}",
         )
         editors[0].wait("vim.g.ended == 1", 30)
-
-
-def _words(process):
-    try:
-        return process.cmdline()
-    except psutil.Error:
-        return []
 
 
 ORPHANER = """
@@ -310,9 +304,8 @@ async def test_a_control_client_whose_helper_is_gone_is_ended(desk, orphaner):
     other = await Desk(desk.world).start()
     await other.close()
     await desk.until(lambda: len(desk.tmux("list-clients").splitlines()) == 1, message="the orphan is gone")
-    for each in desk.world.processes():
-        if each.name() == "sleep":
-            each.kill()
+    for each in desk.world.running("sleep"):
+        kill(each)
 
 
 async def test_a_helper_that_has_left_attaches_no_more(desk):

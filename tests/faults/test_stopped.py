@@ -60,7 +60,7 @@ class Host:
         self._nvim = nvim
         nvim.lua("require('covey').list({}, function() ready = true end)")
         nvim.wait("ready")
-        (self.pid,) = [one.pid for one in desk.world.processes() if "covey_rplugin" in " ".join(one.cmdline())]
+        (self.pid,) = [one.pid for one in desk.world.hosts()]
 
     async def start(self, act: str, text: str) -> Host:
         self.act = act

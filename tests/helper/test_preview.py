@@ -97,7 +97,7 @@ async def test_a_preview_that_fell_behind_goes_on(desk):
     await desk("open", name="flood", cmd=["sh", "-c", "yes covey | head -c 20000000; echo the end; exec cat"])
     await desk("preview", name="flood", view="v")
     await desk.until(lambda: frames(desk, "v"))
-    (client,) = [p for p in desk.world.processes() if "pause-after" in " ".join(p.cmdline())]
+    (client,) = desk.world.running("pause-after")
     client.suspend()
     await desk.shows("flood", "the end")
     client.resume()

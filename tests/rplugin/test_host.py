@@ -41,10 +41,6 @@ def editor(start_nvim, python):
     return start_nvim("--cmd", f"let g:covey = {{'python': '{python}'}}")
 
 
-def hosts(world):
-    return [one for one in world.processes() if any("covey_rplugin" in word for word in one.cmdline())]
-
-
 def host_pid(nvim):
     return ask(nvim, "where")[1]["pid"]
 
@@ -214,14 +210,14 @@ def test_a_missing_package_of_the_core_is_one_sentence(start_nvim, world):
     eventually(lambda: "no_such_package" in nvim.messages())
     assert "Traceback" not in nvim.messages()
     assert nvim.messages().count("no_such_package") == 1
-    eventually(lambda: not hosts(world))
+    eventually(lambda: not world.hosts())
 
 
 def test_an_error_at_hello_answers_every_call_and_lets_the_host_go(editor, world):
     fake_core.refuse(world)
     error, _ = ask(editor, "list")
     assert (error["message"], error["hint"]) == ("tmux is missing", "do it otherwise")
-    eventually(lambda: not hosts(world))
+    eventually(lambda: not world.hosts())
 
 
 def test_after_UpdateRemotePlugins_nothing_is_registered_and_all_works(start_nvim, python, world):
