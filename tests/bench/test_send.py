@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import itertools
 import json
 import sys
@@ -72,21 +71,26 @@ def committed(desk: Desk) -> list[int]:
 class Notes:
     """What a reader noted, line by line, as it comes."""
 
-    def __init__(self, path: Path, first: Callable[[str], int]) -> None:
-        self.path, self._first, self._read = path, first, 0
+    def __init__(self, path: Path, moment: Callable[[str], int | None]) -> None:
+        self.path, self._moment, self._read = path, moment, 0
+
+    def lines(self) -> list[str]:
+        """Those that are written to their end."""
+        text = self.path.read_text() if self.path.exists() else ""
+        return text[: text.rfind("\n") + 1].splitlines()
 
     def skip(self) -> None:
-        self._read = len(self.path.read_text().splitlines())
+        self._read = len(self.lines())
 
     def next(self) -> int | None:
-        """The moment (ns since 1970) of the first line since ``skip``; None while there is none."""
-        text = self.path.read_text()
-        lines = text[: text.rfind("\n") + 1].splitlines()
-        return self._first(lines[self._read]) if len(lines) > self._read else None
+        """The moment (ns since 1970) of the first prompt that came since ``skip``; None while there is none."""
+        return next(filter(None, map(self._moment, self.lines()[self._read :])), None)
 
 
-def reader_moment(line: str) -> int:
-    return int(line.split(maxsplit=1)[0])
+def reader_moment(line: str) -> int | None:
+    """None where it was not a prompt that was read, but an Enter behind one."""
+    moment, size = line.split()
+    return int(moment) if int(size) >= len(TEXT) else None
 
 
 def record_moment(line: str) -> int:
@@ -105,7 +109,7 @@ async def test_text_at_the_agent(desk: Desk, committed: list[int], reader: str, 
     notes = Notes(world.tmp / "reader", reader_moment)
     argv = [sys.executable, PANE, "read", str(notes.path)]
     session = await desk("open", name="reader", agent=reader, cmd=argv, cwd=str(world.home))
-    await eventually_async(notes.path.exists)
+    await eventually_async(notes.lines)
     client, mine, floor = Client(desk.socket), [], []
     for _ in range(SENDS):
         notes.skip()
@@ -113,7 +117,6 @@ async def test_text_at_the_agent(desk: Desk, committed: list[int], reader: str, 
         assert receipt["outcome"] == "pasted", receipt
         mine.append((await eventually_async(notes.next) - committed[-1]) / 1e6)
         floor.append(await bare(client, session["pane"], notes))
-        await asyncio.sleep(0.005)  # the Enter of the bare line has a read of its own
     client.close()
     report.add("send committed → text at the agent", "ms", mine, floor=floor, budget=Budget(most=10, ratio=3))
 
@@ -135,7 +138,7 @@ def test_send_from_the_editor(nvim: Editor, reader: str, world: World, report: R
     notes = Notes(world.tmp / "reader", reader_moment)
     nvim.lua(OPEN, {"name": "r", "agent": reader, "cmd": [sys.executable, PANE, "read", str(notes.path)]})
     nvim.wait("ready")
-    eventually(notes.path.exists)
+    eventually(notes.lines)
     mine = []
     for _ in range(SUBMITS):
         notes.skip()

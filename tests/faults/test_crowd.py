@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import fcntl
-import time
 
-from covey import place
+from covey import paths, place
 from covey.tmux.client import Client
-from covey.tmux.quiet import PATIENCE
 
 VISITS = 60  # of each of the visitors; without the lock the server of 3.3a lives for about a hundred in all
 VISITORS = 4
@@ -64,15 +62,22 @@ async def test_S08_nor_do_clients_that_turn_back_on_the_doorstep(desk):
     await desk.until(lambda: len(desk.tmux("list-clients").splitlines()) == 1, message="all have left")
 
 
-async def test_S12_a_lock_that_somebody_stopped_keeps_is_waited_for_once(desk):
+async def test_S12_a_lock_that_somebody_stopped_keeps_is_waited_for_once(desk, monkeypatch):
     await desk.standin("one")
-    quiet, waits = desk.front.helper.place.wire.quiet, []
+    tried, asked = paths.try_lock, []
     held = (desk.socket.with_name("quiet.lock")).open()
     fcntl.flock(held, fcntl.LOCK_EX)
-    for _ in range(3):
-        began = time.monotonic()
-        async with quiet.telling():
-            waits.append(time.monotonic() - began > PATIENCE / 2)
+
+    def noted(handle, kind):
+        got = tried(handle, kind)
+        asked.append(got)
+        return got
+
+    with monkeypatch.context() as patch:
+        patch.setattr(paths, "try_lock", noted)
+        for waits in (True, False, False):
+            async with desk.front.helper.place.wire.quiet.telling():
+                assert (asked.count(False) > 1) is waits
+            asked.clear()
     held.close()
-    assert waits == [True, False, False]
     assert (await desk("send", name="one", text="hi"))["outcome"] == "submitted"

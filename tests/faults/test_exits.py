@@ -9,6 +9,7 @@ import sys
 
 import pytest
 
+from covey import restart
 from covey.tmux import panes
 from desk import Desk
 from waiting import eventually
@@ -67,8 +68,9 @@ async def test_an_agent_that_ends_while_its_respawn_is_still_under_way_is_told_o
         return drop(*args)
 
     monkeypatch.setattr(helper.outbox, "drop_older", late)
+    monkeypatch.setattr("covey.helper.SAFETY_PAUSE", 3600.0)  # no look comes without a cause
     await desk("respawn", name="one")
-    await desk.until(lambda: [e for e in desk.events if e["event"] == "Exited" and e["data"]["epoch"] == 2], 3)
+    await desk.until(lambda: [e for e in desk.events if e["event"] == "Exited" and e["data"]["epoch"] == 2])
 
 
 async def test_a_living_agent_is_respawned_only_by_force(desk):
@@ -190,11 +192,12 @@ async def test_a_run_settles_itself_when_its_agent_has_finished(desk):
     assert not (await desk("get", name="task"))["settled"] or (await desk("log", name="task"))
 
 
-async def test_an_errand_under_way_does_not_outlive_its_helper(desk):
+async def test_an_errand_under_way_does_not_outlive_its_helper(desk, monkeypatch):
     """It would take up the wire again that was just put down."""
     session = await desk.standin("one")
     helper = desk.front.helper
-    async with helper.fleet.lock, asyncio.timeout(5):
+    monkeypatch.setattr(helper.fleet.lock, "_timeout", 3600.0)  # it waits for as long as we let it
+    async with helper.fleet.lock:
         helper._errand(helper.keeper.change(session["id"], settled=True))
         await desk.close()
     assert not helper._errands
@@ -344,10 +347,17 @@ async def _logged(desk, name, kind):
     return [each for each in await desk("log", name=name) if each["kind"] == kind]
 
 
+@pytest.fixture
+def hasty(monkeypatch):
+    """Agents are started again at once: five ends fall into the time of a crash loop on any machine."""
+    monkeypatch.setattr(restart, "FIRST_DELAY", 0.01)
+
+
+@pytest.mark.usefixtures("hasty")
 async def test_R08_a_crash_loop_stays_ended_whoever_looks(world, desk):
     await desk("open", name="one", cmd=["false"], restart="always")
     await desk.until(
-        lambda: [e for e in desk.events if e["event"] == "Notice" and "crash loop" in e["data"]["message"]], 30
+        lambda: [e for e in desk.events if e["event"] == "Notice" and "crash loop" in e["data"]["message"]]
     )
     await desk.close()
     late = await Desk(world).start()
@@ -357,12 +367,13 @@ async def test_R08_a_crash_loop_stays_ended_whoever_looks(world, desk):
     await late.close()
 
 
+@pytest.mark.usefixtures("hasty")
 async def test_R08_a_start_by_hand_counts_anew_for_every_helper(world, desk):
     await desk("open", name="one", cmd=["false"], restart="always")
-    await desk.until(lambda: [e for e in desk.events if e["event"] == "Notice"], 30)
+    await desk.until(lambda: [e for e in desk.events if e["event"] == "Notice"])
     other = await Desk(world).start()
     await other("respawn", name="one")
-    await desk.until(lambda: _at_least(desk, "one", 8), 30, "it is started again by itself")
+    await desk.until(lambda: _at_least(desk, "one", 8), message="it is started again by itself")
     await other.close()
 
 

@@ -21,23 +21,23 @@ WRAPPERS = {
 @pytest.mark.timeout(120)
 @pytest.mark.parametrize("script", WRAPPERS.values(), ids=WRAPPERS.keys())
 async def test_R02_a_tmux_that_fails_while_an_editor_leaves_ends_nothing(world, monkeypatch, script):
-    monkeypatch.setattr("covey.tmux.control.DEADLINE", 1.0)
     desk = await Desk(world, os.getpid()).start()
     lives = await desk("open", name="lives", cmd=["sleep", "1000"], on_exit="reap")
     await desk("open", name="over", cmd=["false"])
     await desk.state("over", "exited")
-    wire, real = desk.front.helper.place.wire, desk.front.helper.place.wire.binary
-    wire.binary = str(world.tmp / "tmux")
+    wire = desk.front.helper.place.wire
     if script:
         (world.tmp / "tmux").write_text(f"#!/bin/sh\n{script}\n")
         (world.tmp / "tmux").chmod(0o700)
-    desk.tmux("detach-client", "-s", "=hub")
-    await desk.until(lambda: not wire.connected)
-    await desk.front.bye({})
-    assert process.identify(lives["pid"])
-    assert {each["state"] for each in await desk("list")} == {"unknown"}
-    assert [record.ended_at for record in desk.front.helper.store.sessions(live=False)] == ["", ""]
-    wire.binary = real
+    with monkeypatch.context() as patch:
+        patch.setattr(wire, "binary", str(world.tmp / "tmux"))
+        patch.setattr("covey.tmux.control.DEADLINE", 1.0)
+        desk.tmux("detach-client", "-s", "=hub")
+        await desk.until(lambda: not wire.connected)
+        await desk.front.bye({})
+        assert process.identify(lives["pid"])
+        assert {each["state"] for each in await desk("list")} == {"unknown"}
+        assert [record.ended_at for record in desk.front.helper.store.sessions(live=False)] == ["", ""]
     assert {each["name"]: each["state"] for each in await desk("list")}["over"] == "exited"
     assert (await desk("get", name="lives"))["pid"] == lives["pid"]
     await desk.close()
@@ -70,7 +70,8 @@ async def test_S07_an_agent_that_kills_our_server_leaves_sessions_that_are_offer
     assert [each["epoch"] for each in back] == [2, 2]
 
 
-async def test_R05_thirty_agents_that_ended_well_are_gone_when_their_editor_leaves(world):
+async def test_R05_thirty_agents_that_ended_well_are_gone_when_their_editor_leaves(world, monkeypatch):
+    monkeypatch.setattr("covey.api.SWEEP_DEADLINE", 60.0)
     desk = await Desk(world, os.getpid()).start()
     for number in range(30):
         await desk("open", name=f"s{number}", cmd=["true"])

@@ -102,11 +102,10 @@ async def test_no_key_is_pressed_behind_one_that_waits(monkeypatch):
 
 
 async def asked(desk) -> str:
-    """A question, with a draft behind it that a stray Enter would submit."""
+    """A question, with a draft behind it that a stray Enter would submit: typed in one go, before it is asked."""
     pane = (await desk.standin("one", "--work", "1"))["pane"]
-    await desk("send", name="one", text="ask may I")
-    desk.tmux("send-keys", "-t", pane, "-l", "a draft")
-    await desk.shows("one", "a draft")
+    typed = ["send-keys", "-t", pane]
+    desk.tmux(*typed, "-l", "ask may I", ";", *typed, "Enter", ";", *typed, "-l", "a draft")
     await desk.state("one", "blocked")
     return pane
 

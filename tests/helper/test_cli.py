@@ -197,6 +197,7 @@ def test_columns_stand_below_each_other_whatever_a_name_holds(covey):
 
 def test_a_refused_prompt_has_a_status_of_its_own(covey):
     covey("open", "one", "--", "true")
+    eventually(lambda: json.loads(covey("get", "one", "--json").stdout)["state"] == "exited")
     done = covey("send", "one", "too late")
     assert (done.returncode, "refused: the agent has exited" in done.stdout) == (3, True)
 

@@ -13,6 +13,7 @@ from covey.models import StateName, Verdict
 from covey.prompt import Draft
 from covey.tmux.screen import Screen
 from drawn import CATALOG
+from waiting import PATIENCE
 
 if TYPE_CHECKING:
     from desk import Desk
@@ -52,7 +53,7 @@ async def test_a_prompt_that_still_shows_has_not_left(
         return Look(pane, Screen.plain(""), dialog=False, composer=composer, pointed=False)
 
     monkeypatch.setattr(Delivery, "_look", look)
-    assert await poll(delivery(state)._left, 0.3) is left
+    assert await poll(delivery(state)._left, PATIENCE if left else 2 * covey.delivery.REDRAW_FIRST) is left
 
 
 async def test_a_draft_that_is_away_for_a_moment_has_not_left(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -71,9 +72,9 @@ async def test_a_draft_that_is_away_for_a_moment_has_not_left(monkeypatch: pytes
 async def test_an_agent_that_is_busy_for_long_gets_one_enter(desk: Desk) -> None:
     """Several that wait unread would be taken in one go, and submit the prompt several times (seen with gemini)."""
     await desk.standin("one", "--deaf", "2")
-    receipt = await desk("send", name="one", text="hello", wait=10)
+    receipt = await desk("send", name="one", text="hello")
     assert receipt["outcome"] == "submitted"
-    await desk("send", name="one", text="and more", wait=10)
+    await desk("send", name="one", text="and more")
     assert desk.prompts("one") == ["hello", "and more"]
 
 
@@ -81,8 +82,8 @@ async def test_an_agent_that_reads_nothing_keeps_its_prompt_waiting(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(covey.delivery, "LEFT_DEADLINE", 1.0)
-    await desk.standin("one", "--deaf", "4")
-    receipt = await desk("send", name="one", text="hello", wait=3)
+    await desk.standin("one", "--deaf", "5")
+    receipt = await desk("send", name="one", text="hello")
     assert (receipt["outcome"], receipt["reason"]) == ("held", "the agent does not read what is typed")
     assert (await desk("wait", act=receipt["id"]))["outcome"] == "submitted"
     assert desk.prompts("one") == ["hello"]

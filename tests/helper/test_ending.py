@@ -119,6 +119,7 @@ tell(editor=editor.pid, mine=child())
 rest()
 """
     root, told = brood.run(script)
+    until(lambda: {"tmux: server", "nvim", "sleep"} <= {one.command for one in brood.living()})
     done = await finish(brood, root)
     assert gone(root.pid, told["mine"])
     assert alive(identify(told["editor"])) is True
@@ -140,6 +141,7 @@ async def test_r09_a_pane_ends_and_its_server_lives(brood, tmp_path):
     asked = brood.popen([*server, "new-session", "-d", "-P", "-F", "#{pane_pid} #{pid}", *agent], "")
     pane, hub = (identify(int(pid)) for pid in asked.stdout.readline().split())
     until(ready.exists)
+    until(lambda: "sleep" in {one.command for one in brood.living()})
     done = await finish(brood, pane)
     assert (len(done.ended), done.survivors, done.left) == (3, [], [])
     assert alive(hub) is True
@@ -206,11 +208,13 @@ rest()
     def noted(identity, number):
         sent.append((identity.pid, number))
         send(identity, number)
+        if number == term:
+            until(lambda: len(log.read_text().split()) == len(sent))
 
-    monkeypatch.setattr(ending, "send", noted)
-    await finish(brood, root, grace=0.5)
-    assert sorted(log.read_text().split()) == ["child", "root"]
     term, stop, kill = signal.SIGTERM, signal.SIGSTOP, signal.SIGKILL
+    monkeypatch.setattr(ending, "send", noted)
+    await finish(brood, root)
+    assert log.read_text().split() == ["child", "root"]
     parent, pid = root.pid, told["pid"]
     assert sent == [(pid, term), (parent, term), (parent, stop), (pid, stop), (pid, kill), (parent, kill)]
 

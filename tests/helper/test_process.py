@@ -49,7 +49,7 @@ ctypes.CDLL(None).pthread_exit(None)
 """
     script = script.replace("rest()", "time.sleep(60)")
     root, _ = brood.run(script)
-    assert Path(f"/proc/{root.pid}/stat").read_text().split()[2] == "Z"
+    until(lambda: Path(f"/proc/{root.pid}/stat").read_text().split()[2] == "Z")
     assert alive(root) is True
 
 

@@ -75,7 +75,7 @@ async def test_a_command_has_a_session_of_its_own_and_nothing_to_read():
 
 async def test_what_a_command_leaves_to_run_is_its_own_business(brood):
     assert await one("cmd:sleep 4303 >/dev/null & echo done", brood.environ("")) == "done"
-    assert [each.command for each in brood.living()] == ["sleep"]
+    assert until(lambda: [each.command for each in brood.living()] == ["sleep"])
 
 
 async def test_at_the_deadline_all_that_a_command_started_is_ended(brood, monkeypatch):

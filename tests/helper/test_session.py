@@ -95,13 +95,13 @@ async def test_a_prompt_that_waits_in_the_composer_ends_with_its_session(desk):
 
 
 async def test_an_answer_to_no_question_does_not_wait_for_the_lane(desk, one):
-    async with lane(desk.front.helper.kit, one["id"]), asyncio.timeout(5):
+    async with lane(desk.front.helper.kit, one["id"]):
         with pytest.raises(Refused, match="no question"):
             await desk("answer", name="one", choice="yes")
 
 
-async def test_a_held_lane_delays_a_kill_by_a_second_at_most(desk, one):
-    async with lane(desk.front.helper.kit, one["id"]), asyncio.timeout(8):
+async def test_a_lane_that_stays_held_delays_a_kill_and_does_not_stop_it(desk, one):
+    async with lane(desk.front.helper.kit, one["id"]):
         await desk("kill", name="one")
     assert await desk("list") == []
 

@@ -377,7 +377,7 @@ def test_it_can_leave_a_shell_behind(console, options, prompt):
 
 
 def test_before_it_is_ready_it_looks_so_but_hears_nothing(console):
-    seen = console("--ready-after", "0.4")
+    seen = console("--ready-after", "2")
     assert seen.screen.title == ""
     seen.type("lost")
     seen.until(lambda: seen.screen.title == "standin", "the title")

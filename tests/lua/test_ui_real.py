@@ -127,8 +127,8 @@ def test_the_prompt_buffer_submits(nvim: Editor, agent: dict[str, Any]) -> None:
 
 def test_the_history_goes_back_before_the_screen(nvim: Editor, agent: dict[str, Any]) -> None:
     preview(nvim)
-    nvim.lua("require('covey').send({ name = 'fix', text = 'flood 300' }, function(_, r) receipt = r end)")
-    nvim.wait("receipt and require('covey').get('fix').state == 'idle'")
+    nvim.lua("require('covey').send({ name = 'fix', text = 'flood 300' })")
+    nvim.wait(lambda: "flood     300" in nvim.screen())
     nvim.lua("view.float:focus()")
     nvim.keys("gh")
     nvim.wait("vim.api.nvim_buf_line_count(0) > 300")
@@ -160,10 +160,11 @@ def test_files_that_an_agent_changes_are_read_again_and_listed(nvim: Editor, wor
     )
     nvim.lua(OPEN, {"name": "fix", "agent": "standin", "cwd": str(folder)})
     nvim.wait("failure or (require('covey').get('fix') or {}).state == 'idle'", timeout=30)
-    nvim.lua("require('covey').send({ name = 'fix', text = 'work 3' }, function(_, r) receipt = r end)")
+    nvim.lua("require('covey').send({ name = 'fix', text = 'work 1000' })")
     nvim.wait("require('covey').get('fix').state == 'working'")
     (folder / "a.txt").write_text("two\n")
     nvim.wait(lambda: nvim.eval("getline(1)") == "two", timeout=30)
+    nvim.lua("require('covey').interrupt({ name = 'fix' })")
     nvim.wait("_G.told", timeout=30)
     assert nvim.lua("return _G.told") == [f"{folder}/a.txt"]
 
