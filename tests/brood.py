@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 import uuid
 
 from covey import process
@@ -94,14 +93,6 @@ class Brood:
             one.wait()
             if one.stdout:
                 one.stdout.close()
-
-
-def until(condition, seconds=20.0):
-    deadline = time.monotonic() + seconds
-    while not (value := condition()):
-        assert time.monotonic() < deadline, "waited too long"
-        time.sleep(0.005)
-    return value
 
 
 def gone(*pids):

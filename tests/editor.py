@@ -59,9 +59,7 @@ class Editor:
 
     def _try_connect(self) -> pynvim.Nvim | None:
         assert self.running(), f"nvim did not start: {self.stderr()}"
-        # the socket is there a moment before nvim listens on it
-        with contextlib.suppress(FileNotFoundError, ConnectionRefusedError):
-            return pynvim.attach("socket", path=str(self.socket))
+        return connected(self.socket)
 
     @property
     def pid(self) -> int:
@@ -141,6 +139,13 @@ class Editor:
         with contextlib.suppress(OSError, EOFError):
             self.vim.api.get_mode()
         self.vim.close()
+
+
+def connected(socket: Path) -> pynvim.Nvim | None:
+    """The nvim that listens there; None while none does: the socket is there a moment before."""
+    with contextlib.suppress(FileNotFoundError, ConnectionRefusedError):
+        return pynvim.attach("socket", path=str(socket))
+    return None
 
 
 def executable(world: World) -> str:

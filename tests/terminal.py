@@ -51,7 +51,7 @@ class Terminal:
         program = shutil.which("tmux")
         assert program, "no tmux on PATH: run `make setup`"
         argv = [program, "-u", "-S", str(self.socket), "-f", str(self._settings), *words]
-        done = subprocess.run(argv, env=self._world.env, capture_output=True, text=True, timeout=10, check=False)
+        done = subprocess.run(argv, env=self._world.env, capture_output=True, text=True, timeout=PATIENCE, check=False)
         assert done.returncode == 0, f"{words[0]}: {done.stderr.strip()}"
         return done.stdout
 
@@ -93,4 +93,6 @@ class Terminal:
 
     def kill(self) -> None:
         """Close the terminal: the program gets SIGHUP. Nothing happens where it is closed already."""
-        subprocess.run(["tmux", "-S", str(self.socket), "kill-server"], capture_output=True, timeout=10, check=False)
+        subprocess.run(
+            ["tmux", "-S", str(self.socket), "kill-server"], capture_output=True, timeout=PATIENCE, check=False
+        )

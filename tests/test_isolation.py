@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from untouched import PLACES, changes, snapshot, watched
-from waiting import eventually
+from waiting import PATIENCE, eventually
 from world import World, is_alive
 
 SLEEPER = [sys.executable, "-c", "import sys; sys.stdin.read()"]
@@ -29,7 +29,7 @@ def test_a_socket_in_a_world_has_a_short_path(world):
 
 
 def test_the_default_tmux_socket_of_a_test_lies_in_its_world(world):
-    subprocess.run(["tmux", "-f", "/dev/null", "new-session", "-d", "cat"], env=world.env, check=True, timeout=10)
+    subprocess.run(["tmux", "-f", "/dev/null", "new-session", "-d", "cat"], env=world.env, check=True)
     assert [path.name for path in world.sockets()] == ["default"]
 
 
@@ -74,7 +74,7 @@ def test_a_process_left_running_is_named_and_ended(patience):
     here = World()
     with subprocess.Popen(SLEEPER, env=here.env, stdin=subprocess.PIPE) as left:
         told = here.close()
-        assert left.wait(5) == -9
+        assert left.wait(PATIENCE) == -9
     assert len(told) == 1
     assert told[0].startswith(f"{left.pid} ")
     assert not here.root.exists()
@@ -83,9 +83,7 @@ def test_a_process_left_running_is_named_and_ended(patience):
 def test_a_tmux_server_and_its_panes_end_quietly_with_the_world(patience):
     here = World()
     socket = str(here.run / "s")
-    subprocess.run(
-        ["tmux", "-S", socket, "-f", "/dev/null", "new-session", "-d", "cat"], env=here.env, check=True, timeout=10
-    )
+    subprocess.run(["tmux", "-S", socket, "-f", "/dev/null", "new-session", "-d", "cat"], env=here.env, check=True)
     running = eventually(lambda: len(found := here.processes()) >= 2 and found)
     assert here.close() == []
     assert not [one for one in running if is_alive(one)]
@@ -99,7 +97,6 @@ def test_what_outlives_its_tmux_server_is_named_and_ended(patience, monkeypatch)
         ["tmux", "-S", str(here.run / "s"), "-f", "/dev/null", "new-session", "-d", "sh", "-c", deaf],
         env=here.env,
         check=True,
-        timeout=10,
     )
     eventually(lambda: here.running("trap"))
     told = here.close()

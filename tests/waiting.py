@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-PATIENCE = 15.0  # seconds; long, because it is only ever used up by a failure
+PATIENCE = 30.0  # seconds; long, because it is only ever used up by a failure
 PAUSE = 0.01  # seconds between two looks
 
 

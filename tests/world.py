@@ -15,8 +15,9 @@ from pathlib import Path
 import psutil
 
 ROOT = Path(__file__).resolve().parents[1]  # the repository
-FAREWELL = 12.0  # seconds a detached host may need for its sweep (its own watchdog is 10 s)
-DYING = 5.0  # seconds for panes to go once their tmux server went
+FAREWELL = 30.0  # seconds a detached host may need for its sweep (its own watchdog is 10 s) on a busy machine
+ANSWER = 15.0  # seconds a tmux server may take to answer
+DYING = 15.0  # seconds for panes to go once their tmux server went
 LOG_LINES = 40  # of each log, in the report of a failed test
 PASSED_ON = ("LANG", "LC_ALL", "TZ", "USER", "LOGNAME", "CI", "COLUMNS", "LINES")
 
@@ -135,10 +136,10 @@ class World:
 
 
 def tmux(socket: Path, *words: str, check: bool = False) -> str:
-    """What one tmux command says on a private socket; '' where it fails or does not answer within 5 s."""
+    """What one tmux command says on a private socket; '' where it fails or does not answer in time."""
     argv = ["tmux", "-S", str(socket), *words]
     try:
-        done = subprocess.run(argv, capture_output=True, text=True, timeout=5, check=check)
+        done = subprocess.run(argv, capture_output=True, text=True, timeout=ANSWER, check=check)
     except subprocess.TimeoutExpired:
         return ""
     return done.stdout.rstrip("\n") if done.returncode == 0 else ""

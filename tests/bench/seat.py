@@ -6,9 +6,7 @@ import contextlib
 import sys
 from typing import TYPE_CHECKING, Any
 
-import pynvim
-
-from editor import executable
+from editor import connected, executable
 from waiting import PATIENCE, eventually
 from world import ROOT
 
@@ -31,13 +29,8 @@ class Seat:
         argv += ["--cmd", f"let g:python3_host_prog = '{sys.executable}'"]
         argv += ["--cmd", f"let &runtimepath = '{ROOT},' .. &runtimepath"]
         terminal.start([*argv, *args], cols=COLS, rows=ROWS, env={"PATH": world.env["PATH"]})
-        self.vim = eventually(self._connect, message="nvim listens")
+        self.vim = eventually(lambda: connected(self._socket), message="nvim listens")
         self.pid: int = self.lua("return vim.fn.getpid()")
-
-    def _connect(self) -> pynvim.Nvim | None:
-        with contextlib.suppress(FileNotFoundError, ConnectionRefusedError):
-            return pynvim.attach("socket", path=str(self._socket))
-        return None
 
     def lua(self, code: str, *args: Any) -> Any:
         return self.vim.exec_lua(code, *args)

@@ -9,7 +9,6 @@ import pytest
 from faults import chaos
 
 
-@pytest.mark.timeout(240)
 @pytest.mark.parametrize("target", chaos.TARGETS)
 def test_after_a_strike_every_session_is_alive_lost_and_offered_or_rightly_reaped(world, target):
     arena = chaos.Arena(world, seed=11)

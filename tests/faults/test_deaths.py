@@ -11,13 +11,11 @@ import sys
 import time
 
 import psutil
-import pytest
 
 from desk import Desk
 from faults import deaths
 
 
-@pytest.mark.timeout(120)
 async def test_every_kind_of_death_is_seen_and_right(world):
     told = await deaths.run(world, 120, 12, at_once=2, salvo=12)
     assert {name: (tally.seen, tally.wrong) for name, tally in told.items()} == {name: (40, []) for name in told}

@@ -159,7 +159,7 @@ async def test_an_interrupt_stops_the_work(desk):
 
 async def test_R08_an_agent_that_fails_is_started_again_in_place(desk):
     first = await desk("open", name="one", cmd=["false"], restart="on_failure")
-    exits = await desk.until(lambda: [e["data"] for e in desk.events if e["event"] == "Exited"][2:], timeout=30)
+    exits = await desk.until(lambda: [e["data"] for e in desk.events if e["event"] == "Exited"][2:])
     assert [(e["epoch"], e["exit"]["code"], e["pane"]) for e in exits[:1]] == [(3, 1, first["pane"])]
 
 
@@ -332,7 +332,7 @@ async def test_R08_what_ended_before_a_helper_came_is_started_again_by_the_rule(
     await unseen("one", ["sh", "-c", f"test -e {flag} && exec sleep 1000; sleep 0.2; exit 3"], restart, noted=noted)
     flag.touch()
     late = await Desk(world).start()
-    again = await late.until(lambda: _at(late, "one", 2), 30, "it was started again")
+    again = await late.until(lambda: _at(late, "one", 2), message="it was started again")
     assert again["pid"]
     await late.until(lambda: _logged(late, "one", "restarted"))
     await late.close()

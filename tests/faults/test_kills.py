@@ -58,7 +58,7 @@ async def tree(desk, brood, name, script, **more):
     told = desk.world.tmp / f"{name}.json"
     argv = [sys.executable, "-S", "-E", "-c", PRELUDE + READY + script + "\ntell(kids=kids)\nrest()", str(told)]
     session = await desk("open", name=name, cmd=argv, environ=brood.environ(""), **more)
-    await desk.until(lambda: told.exists() and told.read_text(), 40, f"the tree of {name} stands")
+    await desk.until(lambda: told.exists() and told.read_text(), message=f"the tree of {name} stands")
     return session, json.loads(told.read_text())["kids"]
 
 

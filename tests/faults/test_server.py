@@ -263,7 +263,7 @@ def test_editors_that_open_one_name_at_one_moment_get_one_agent(start_nvim, worl
         for editor in editors:
             editor.lua(OPEN_ONE, f"n{number}", moment)
         for editor in editors:
-            editor.wait("vim.g.got ~= nil", 30)
+            editor.wait("vim.g.got ~= nil")
         got = [editor.lua("return vim.g.got") for editor in editors]
         assert len({each["id"] for each in got}) == 1, got
         assert [each["made"] for each in got].count(True) == 1
@@ -273,7 +273,7 @@ def test_editors_that_open_one_name_at_one_moment_get_one_agent(start_nvim, worl
             "vim.g.ended = nil require('covey').kill({ name = ... }, function(err) vim.g.ended = err or 1 end)",
             f"n{number}",
         )
-        editors[0].wait("vim.g.ended == 1", 30)
+        editors[0].wait("vim.g.ended == 1")
 
 
 ORPHANER = """

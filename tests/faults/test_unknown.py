@@ -18,7 +18,6 @@ WRAPPERS = {
 }
 
 
-@pytest.mark.timeout(120)
 @pytest.mark.parametrize("script", WRAPPERS.values(), ids=WRAPPERS.keys())
 async def test_R02_a_tmux_that_fails_while_an_editor_leaves_ends_nothing(world, monkeypatch, script):
     desk = await Desk(world, os.getpid()).start()

@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from brood import until
 from covey import deaths, process
 from covey.deaths import Deaths, wait_gone
 from covey.errors import Unknown
 from covey.models import Identity
 from covey.process import alive
+from waiting import eventually
 
 
 async def test_wait_gone(brood, notice):
@@ -68,7 +68,7 @@ async def test_each_death_is_told_once(brood, notice):
 async def test_one_dead_before_is_told_soon_but_not_from_within(brood, notice):
     root, _ = brood.run("tell()\nrest()")
     os.kill(root.pid, signal.SIGKILL)
-    until(lambda: alive(root) is False)
+    eventually(lambda: alive(root) is False)
     watched, done = Deaths(), asyncio.Event()
     watched.watch(root, done.set)
     assert not done.is_set()
@@ -99,7 +99,7 @@ async def test_closing_tells_nobody_and_keeps_no_descriptor(brood, notice):
     watched.close()
     watched.close()
     os.kill(root.pid, signal.SIGKILL)
-    until(lambda: alive(root) is False)
+    eventually(lambda: alive(root) is False)
     await asyncio.sleep(deaths.POLL * 1.5)
     assert told == []
     assert descriptors() == before + 1  # the pipe of the script's output

@@ -16,13 +16,14 @@ from pathlib import Path
 import psutil
 import pytest
 
-from brood import PRELUDE, gone, pids, until
+from brood import PRELUDE, gone, pids
 from covey import ending, process
 from covey.deaths import wait_gone
 from covey.ending import end
 from covey.errors import Unknown
 from covey.models import Identity
 from covey.process import Table, alive, here, identify, snapshot
+from waiting import eventually
 
 
 async def finish(brood, root, grace=0.3, **options):
@@ -97,7 +98,7 @@ async def test_r09_a_whole_tree_ends_and_bystanders_do_not(brood, script):
 async def test_r01_orphans_of_a_killed_agent_end(brood):
     root, told = brood.run("tell(pids=[daemon(), child(), child(before=os.setsid)])\nrest()")
     os.kill(root.pid, signal.SIGKILL)
-    until(lambda: alive(root) is False)
+    eventually(lambda: alive(root) is False)
     done = await finish(brood, root)
     assert pids(done.ended) == set(told["pids"])
     assert brood.living() == []
@@ -119,7 +120,7 @@ tell(editor=editor.pid, mine=child())
 rest()
 """
     root, told = brood.run(script)
-    until(lambda: {"tmux: server", "nvim", "sleep"} <= {one.command for one in brood.living()})
+    eventually(lambda: {"tmux: server", "nvim", "sleep"} <= {one.command for one in brood.living()})
     done = await finish(brood, root)
     assert gone(root.pid, told["mine"])
     assert alive(identify(told["editor"])) is True
@@ -140,8 +141,8 @@ async def test_r09_a_pane_ends_and_its_server_lives(brood, tmp_path):
     brood.popen([*server, "new-session", "-d", "sleep 600"], "", stdout=None).wait()
     asked = brood.popen([*server, "new-session", "-d", "-P", "-F", "#{pane_pid} #{pid}", *agent], "")
     pane, hub = (identify(int(pid)) for pid in asked.stdout.readline().split())
-    until(ready.exists)
-    until(lambda: "sleep" in {one.command for one in brood.living()})
+    eventually(ready.exists)
+    eventually(lambda: "sleep" in {one.command for one in brood.living()})
     done = await finish(brood, pane)
     assert (len(done.ended), done.survivors, done.left) == (3, [], [])
     assert alive(hub) is True
@@ -209,7 +210,7 @@ rest()
         sent.append((identity.pid, number))
         send(identity, number)
         if number == term:
-            until(lambda: len(log.read_text().split()) == len(sent))
+            eventually(lambda: len(log.read_text().split()) == len(sent))
 
     term, stop, kill = signal.SIGTERM, signal.SIGSTOP, signal.SIGKILL
     monkeypatch.setattr(ending, "send", noted)
@@ -221,8 +222,9 @@ rest()
 
 async def test_a_root_that_is_dead_and_alone_is_nothing_to_do(brood):
     root, _ = brood.run("tell()")
-    until(lambda: alive(root) is not True)
-    assert await finish(brood, root or Identity(brood.started[0].pid, 1, here())) == ([], [], [])
+    root = root or Identity(brood.started[0].pid, 1, here())  # it may have ended before it was known
+    eventually(lambda: alive(root) is not True)
+    assert await finish(brood, root) == ([], [], [])
 
 
 async def test_a_runaway_that_forks_sessions_is_caught(brood):
@@ -292,7 +294,7 @@ async def test_a_signal_is_for_one_process_only(brood, notice):
     process.send(replace(root, start=root.start - 1), signal.SIGKILL)
     assert await wait_gone(root, 0.1) is False
     process.send(root, signal.SIGKILL)
-    until(lambda: alive(root) is False)
+    eventually(lambda: alive(root) is False)
     process.send(root, signal.SIGKILL)
 
 

@@ -12,9 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from brood import pids, until
+from brood import pids
 from covey import process
 from covey.process import Stats, alive, here, identify, snapshot
+from waiting import eventually
 
 
 def test_here_names_node_boot_and_namespace():
@@ -31,12 +32,12 @@ def test_a_process_is_itself_until_it_dies(brood):
     assert alive(replace(root, start=root.start + 1)) is False
     assert alive(replace(root, host="elsewhere:0:0")) is None
     os.kill(root.pid, signal.SIGKILL)
-    until(lambda: alive(root) is False)
+    eventually(lambda: alive(root) is False)
 
 
 def test_r04_a_zombie_is_dead(brood):
     root, told = brood.run("pid = child(lambda: None); tell(pid=pid); rest()")
-    until(lambda: Path(f"/proc/{told['pid']}/stat").read_text().split()[2] == "Z")
+    eventually(lambda: Path(f"/proc/{told['pid']}/stat").read_text().split()[2] == "Z")
     assert identify(told["pid"]) is None
     assert snapshot().get(told["pid"]).dead
     assert pids(snapshot().tree(root.pid)) == {root.pid, told["pid"]}
@@ -49,7 +50,7 @@ ctypes.CDLL(None).pthread_exit(None)
 """
     script = script.replace("rest()", "time.sleep(60)")
     root, _ = brood.run(script)
-    until(lambda: Path(f"/proc/{root.pid}/stat").read_text().split()[2] == "Z")
+    eventually(lambda: Path(f"/proc/{root.pid}/stat").read_text().split()[2] == "Z")
     assert alive(root) is True
 
 
@@ -57,7 +58,7 @@ ctypes.CDLL(None).pthread_exit(None)
 def test_a_name_with_blanks_and_brackets_is_read(brood, tmp_path, name):
     shutil.copy(shutil.which("sleep"), tmp_path / name)
     one = brood.popen([str(tmp_path / name), "60"], "")
-    found = until(lambda: (row := snapshot().get(one.pid)) and row.command == name and row)
+    found = eventually(lambda: (row := snapshot().get(one.pid)) and row.command == name and row)
     assert (found.ppid, found.pgid, found.sid) == (os.getpid(), one.pid, one.pid)
     assert found.state in "RSD"
 
@@ -79,13 +80,13 @@ def test_T04_alive_means_the_agent_not_its_wrapper(brood):
     _, told = brood.run("pid = child(); tell(pid=pid); os.waitpid(pid, 0); rest()")
     agent = identify(told["pid"])
     os.kill(agent.pid, signal.SIGKILL)
-    until(lambda: alive(agent) is False)
+    eventually(lambda: alive(agent) is False)
 
 
 def test_the_environment_is_read_byte_exact(brood):
     one = subprocess.Popen(["sleep", "60"], env={b"A": b"x=\xff\ny", b"EMPTY": b""})
     brood.started.append(one)
-    read = until(lambda: "A" in (seen := process.environment(one.pid) or {}) and seen)
+    read = eventually(lambda: "A" in (seen := process.environment(one.pid) or {}) and seen)
     assert {os.fsencode(key): os.fsencode(value) for key, value in read.items()} == {b"A": b"x=\xff\ny", b"EMPTY": b""}
 
 

@@ -10,10 +10,9 @@ import sys
 
 import pytest
 
-from brood import until
 from covey import env, reference
 from covey.errors import CoveyError, Refused
-from waiting import eventually_async
+from waiting import eventually, eventually_async
 from world import ROOT
 
 FAMILY = "cmd:sleep 4300 & (trap '' TERM HUP; sleep 4301; :) & echo begun >&2; sleep 4302"
@@ -75,14 +74,14 @@ async def test_a_command_has_a_session_of_its_own_and_nothing_to_read():
 
 async def test_what_a_command_leaves_to_run_is_its_own_business(brood):
     assert await one("cmd:sleep 4303 >/dev/null & echo done", brood.environ("")) == "done"
-    assert until(lambda: [each.command for each in brood.living()] == ["sleep"])
+    assert eventually(lambda: [each.command for each in brood.living()] == ["sleep"])
 
 
 async def test_at_the_deadline_all_that_a_command_started_is_ended(brood, monkeypatch):
     monkeypatch.setattr(reference, "DEADLINE", 0.3)
     with pytest.raises(Refused, match="MY_TOKEN did not end within"):
         await one(FAMILY, brood.environ(""))
-    assert until(lambda: not brood.living())
+    assert eventually(lambda: not brood.living())
 
 
 async def test_who_gives_up_leaves_nothing_running(brood):
@@ -91,17 +90,17 @@ async def test_who_gives_up_leaves_nothing_running(brood):
     reading.cancel()
     with pytest.raises(asyncio.CancelledError):
         await reading
-    assert until(lambda: not brood.living())
+    assert eventually(lambda: not brood.living())
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL], ids=lambda number: number.name)
 def test_a_covey_that_is_ended_takes_the_command_along(brood, number):
     path = {"PYTHONPATH": str(ROOT / "helper")}
     reader = subprocess.Popen([sys.executable, "-c", READER % FAMILY], env=brood.environ("") | path)
-    until(lambda: len(brood.living()) >= 7)
+    eventually(lambda: len(brood.living()) >= 7)
     reader.send_signal(number)
     reader.wait()
-    assert until(lambda: not brood.living())
+    assert eventually(lambda: not brood.living())
 
 
 async def test_a_bad_name_is_refused_before_anything_is_read(tmp_path):

@@ -10,7 +10,7 @@ import psutil
 import pytest
 
 from stage import Stage, session
-from waiting import eventually
+from waiting import PATIENCE, eventually
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -55,7 +55,7 @@ def test_a_file_is_opened_here_and_the_agent_waits(
     assert nvim.eval("&filetype") == "markdown"
     assert agent.poll() is None
     nvim.keys("ofrom the person" + leave)
-    assert agent.wait(15) == 0
+    assert agent.wait(PATIENCE) == 0
     assert draft.read_text() == "from the agent\nfrom the person\n"
     nvim.wait(lambda: len(nvim.vim.windows) == 1)
 
@@ -70,7 +70,7 @@ def test_placeholders_stand_for_where_the_person_was(stage: Stage, nvim: Editor,
     code = f"@{world.home.relative_to('/tmp')}/code.py"
     nvim.wait(lambda: f"{{else}}  {code}" in nvim.screen())
     nvim.keys("<C-s>")
-    assert agent.wait(15) == 0
+    assert agent.wait(PATIENCE) == 0
     assert draft.read_text() == f"from the agent\nsee {code} and {{else}}\n"
 
 
@@ -85,7 +85,7 @@ def test_the_editor_attached_last_is_asked(
     other.wait(lambda: other.eval("getline(1)") == "from the agent")
     assert len(nvim.vim.windows) == 1
     other.keys(":quit<CR>")
-    assert agent.wait(15) == 0
+    assert agent.wait(PATIENCE) == 0
 
 
 def test_an_editor_that_is_gone_is_not_waited_for(stage: Stage, nvim: Editor, world: World, draft: Path) -> None:
@@ -107,13 +107,13 @@ def test_an_editor_that_is_gone_is_not_waited_for(stage: Stage, nvim: Editor, wo
 
 def test_without_a_terminal_it_fails_in_the_end(stage: Stage, nvim: Editor, world: World, draft: Path) -> None:
     agent = visit(world, nvim, draft)
-    assert agent.wait(15) == NOBODY
+    assert agent.wait(PATIENCE) == NOBODY
     nvim.lua("require('covey.bridge').claim(...)", FIX["id"])
     agent = visit(world, nvim, draft)
     nvim.wait(lambda: nvim.eval("getline(1)") == "from the agent")
     nvim.process.kill()
     nvim.gone()
-    assert agent.wait(15) == NOBODY
+    assert agent.wait(PATIENCE) == NOBODY
 
 
 def test_nothing_of_it_without_the_option(nvim: Editor, world: World) -> None:

@@ -29,7 +29,7 @@ OPEN = """
 def agent(nvim: Editor) -> dict[str, Any]:
     """A stand-in that waits for a prompt."""
     nvim.lua(OPEN, {"name": "fix", "agent": "standin"})
-    nvim.wait("failure or (require('covey').get('fix') or {}).state == 'idle'", timeout=30)
+    nvim.wait("failure or (require('covey').get('fix') or {}).state == 'idle'")
     assert nvim.lua("return failure") is None
     return nvim.lua("return require('covey').get('fix')")
 
@@ -142,7 +142,7 @@ def test_a_server_that_dies_is_said_and_the_screen_stays(nvim: Editor, agent: di
     nvim.wait(lambda: "fix · standin · lost" in nvim.screen())
     assert "Type a prompt" in nvim.screen()
     nvim.lua("require('covey').respawn({ name = 'fix' }, function(err, r) failure, respawned = err, r end)")
-    nvim.wait("failure or respawned", timeout=30)
+    nvim.wait("failure or respawned")
     assert nvim.lua("return failure") is None
     nvim.lua("require('covey').send({ name = 'fix', text = 'echo alive again' })")
     nvim.wait(lambda: "> echo alive again" in nvim.screen())
@@ -159,13 +159,13 @@ def test_files_that_an_agent_changes_are_read_again_and_listed(nvim: Editor, wor
         " _G.told = event.data.files end })"
     )
     nvim.lua(OPEN, {"name": "fix", "agent": "standin", "cwd": str(folder)})
-    nvim.wait("failure or (require('covey').get('fix') or {}).state == 'idle'", timeout=30)
+    nvim.wait("failure or (require('covey').get('fix') or {}).state == 'idle'")
     nvim.lua("require('covey').send({ name = 'fix', text = 'work 1000' })")
     nvim.wait("require('covey').get('fix').state == 'working'")
     (folder / "a.txt").write_text("two\n")
-    nvim.wait(lambda: nvim.eval("getline(1)") == "two", timeout=30)
+    nvim.wait(lambda: nvim.eval("getline(1)") == "two")
     nvim.lua("require('covey').interrupt({ name = 'fix' })")
-    nvim.wait("_G.told", timeout=30)
+    nvim.wait("_G.told")
     assert nvim.lua("return _G.told") == [f"{folder}/a.txt"]
 
 
@@ -174,7 +174,7 @@ def test_the_editor_variable_of_an_agent_leads_back_here(nvim: Editor, world: Wo
     draft.write_text("from the agent\n")
     nvim.lua("require('covey').setup({ editor_bridge = true })")
     nvim.lua(OPEN, {"name": "fix", "cmd": ["/bin/sh", "-c", f'$EDITOR "{draft}"; cp "{draft}" "{draft}.read"; cat']})
-    nvim.wait(lambda: nvim.eval("getline(1)") == "from the agent", timeout=30)
+    nvim.wait(lambda: nvim.eval("getline(1)") == "from the agent")
     nvim.keys("ofrom the person<C-s>")
     nvim.wait((world.home / "draft.md.read").exists)
     assert (world.home / "draft.md.read").read_text() == "from the agent\nfrom the person\n"
@@ -191,7 +191,7 @@ def test_a_helper_that_dies_is_said_in_an_open_preview_which_comes_back(nvim: Ed
     nvim.wait(lambda: "not connected: the covey helper was ended by signal 9" in nvim.lua(f"return {FOOTER}"))
     assert "Type a prompt" in nvim.screen()
     nvim.lua("require('covey').send({ name = 'fix', text = 'echo alive again' })")
-    nvim.wait(lambda: "> echo alive again" in nvim.screen(), timeout=30)
+    nvim.wait(lambda: "> echo alive again" in nvim.screen())
     assert nvim.lua(f"return {FOOTER}") == ""
 
 
@@ -200,4 +200,4 @@ def test_the_board_shows_what_agents_cost(nvim: Editor, agent: dict[str, Any]) -
     nvim.lua("require('covey').board({})")
     nvim.wait("vim.bo.filetype == 'covey-board'")
     nvim.keys("C")
-    nvim.wait(lambda: re.search(r"\d%\s+\d+M", nvim.eval("getline(1)")), timeout=30)
+    nvim.wait(lambda: re.search(r"\d%\s+\d+M", nvim.eval("getline(1)")))

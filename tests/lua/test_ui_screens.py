@@ -5,11 +5,10 @@ from __future__ import annotations
 import contextlib
 from typing import TYPE_CHECKING
 
-import pynvim
 import pytest
 
 from covey import paths
-from editor import _option
+from editor import _option, connected
 from waiting import eventually
 from world import ROOT, tmux
 
@@ -31,7 +30,7 @@ IDLE = "failure or (require('covey').get('fix') or {}).state == 'idle'"
 
 def opened(nvim: Editor, **spec: object) -> None:
     nvim.lua(OPEN, {"name": "fix", **spec})
-    nvim.wait(IDLE if spec.get("agent") else "failure or result", timeout=30)
+    nvim.wait(IDLE if spec.get("agent") else "failure or result")
     assert nvim.lua("return failure") is None
 
 
@@ -119,7 +118,7 @@ def test_V11_true_colour_arrives_as_it_was_printed(world: World, terminal: Termi
     path = ["--cmd", f"let &runtimepath = '{_option(ROOT)},' .. &runtimepath", "--listen", str(socket)]
     terminal.start(["nvim", "--clean", "-n", *path, "--cmd", "let g:python3_host_prog = exepath('python')"])
     terminal.wait_for(r"\[No Name\]|~")
-    vim = eventually(lambda: pynvim.attach("socket", path=str(socket)) if socket.exists() else None, message="nvim")
+    vim = eventually(lambda: connected(socket), message="nvim listens")
     script = "; ".join(f"printf '\\033[{colour}mX{n}x\\033[0m '" for n, colour in enumerate(GRADIENT))
     vim.exec_lua("require('covey').open({ name = 'fix', cmd = { 'sh', '-c', ... } })", script + "; cat")
     eventually(lambda: vim.exec_lua("return require('covey').get('fix') ~= nil"), message="opened")

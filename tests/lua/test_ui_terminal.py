@@ -6,10 +6,9 @@ import contextlib
 import re
 from typing import TYPE_CHECKING, Any
 
-import pynvim
 import pytest
 
-from editor import _option
+from editor import _option, connected
 from stage import Stage, session
 from waiting import eventually
 from world import ROOT
@@ -48,13 +47,7 @@ class Person:
         commands = ["--cmd", f"let &runtimepath = '{_option(ROOT)},' .. &runtimepath", "--listen", str(self._socket)]
         terminal.start(["nvim", "--clean", "-n", *commands], cols=120, rows=40)
         terminal.wait_for(r"\[No Name\]|~")
-        self.vim = eventually(self._attach, message="nvim answers")
-
-    def _attach(self) -> pynvim.Nvim | None:
-        try:
-            return pynvim.attach("socket", path=str(self._socket))
-        except OSError:
-            return None
+        self.vim = eventually(lambda: connected(self._socket), message="nvim listens")
 
     def lua(self, code: str, *args: Any) -> Any:
         return self.vim.exec_lua(code, *args)
