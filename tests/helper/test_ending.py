@@ -220,6 +220,14 @@ rest()
     assert sent == [(pid, term), (parent, term), (parent, stop), (pid, stop), (pid, kill), (parent, kill)]
 
 
+async def test_term_comes_also_where_the_first_look_outlasts_the_grace(brood, monkeypatch):
+    root, _ = brood.run("tell()\nrest()")
+    send, sent = process.send, []
+    monkeypatch.setattr(ending, "send", lambda one, number: sent.append(number) or send(one, number))
+    await finish(brood, root, grace=0)
+    assert sent[0] == signal.SIGTERM
+
+
 async def test_a_root_that_is_dead_and_alone_is_nothing_to_do(brood):
     root, _ = brood.run("tell()")
     root = root or Identity(brood.started[0].pid, 1, here())  # it may have ended before it was known
