@@ -18,8 +18,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Mapping
 
 
-settings.register_profile("covey", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("covey")  # a busy machine is no fault of the code
+# A busy machine is no fault of the code, and what fails once, fails again: each run has the same examples.
+# `pytest --hypothesis-profile=explore` looks for others.
+settings.register_profile("covey", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("explore", settings.get_profile("covey"), derandomize=False)
+settings.load_profile("covey")
 
 FAILED = pytest.StashKey[bool]()
 
