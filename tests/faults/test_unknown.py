@@ -9,6 +9,7 @@ import sys
 import pytest
 
 from covey import process
+from covey.tmux.control import Control
 from desk import Desk
 
 WRAPPERS = {
@@ -30,7 +31,7 @@ async def test_R02_a_tmux_that_fails_while_an_editor_leaves_ends_nothing(world, 
         (world.tmp / "tmux").chmod(0o700)
     with monkeypatch.context() as patch:
         patch.setattr(wire, "binary", str(world.tmp / "tmux"))
-        patch.setattr("covey.tmux.control.DEADLINE", 1.0)
+        patch.setattr(Control.send, "__defaults__", (0.2,))  # its deadline
         desk.tmux("detach-client", "-s", "=hub")
         await desk.until(lambda: not wire.connected)
         await desk.front.bye({})
