@@ -43,6 +43,16 @@ BASE = frozenset("HOME LANG LC_ALL LC_CTYPE LOGNAME PATH SHELL TZ USER".split())
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 
 
+def _umask() -> int:
+    """Read by being set: at import, while no other thread makes files or asks."""
+    given = os.umask(0o077)
+    os.umask(given)
+    return given
+
+
+UMASK = _umask()  # the caller's
+
+
 def base(caller: Mapping[str, str]) -> dict[str, str]:
     """The short, secret-free environment that the tmux server and its clients are started with."""
     kept = {name: value for name, value in caller.items() if name in BASE}
@@ -90,7 +100,7 @@ def join(half: str, pad: bytes) -> str:
 def launcher(
     argv: Sequence[str], cwd: str, env: Mapping[str, str], unset: Sequence[str] = (), *, nice: str = ""
 ) -> bytes:
-    """The script a pane starts with: it removes itself, sets the environment and becomes the agent.
+    """The script a pane starts with: it removes itself, sets environment and umask, and becomes the agent.
 
     ``nice``: by how much the agent is to give way to others.
 
@@ -103,6 +113,7 @@ def launcher(
         'rm -f -- "$0"',
         f"unset {' '.join(gone)}",
         *exports,
+        f"umask {UMASK:04o}",  # else it is that of whoever happened to start the tmux server
         f"cd -- {shlex.quote(cwd)} || exit 126",
         f"exec {shlex.join([*gently, *argv])}",
     ]

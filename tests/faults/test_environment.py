@@ -20,6 +20,7 @@ from covey.errors import CoveyError, Refused, Usage
 from covey.models import Spec, stamp
 from covey.session import environment as finds
 from desk import Desk
+from waiting import eventually
 
 SECRET = f"sk-fake-{uuid.uuid4().hex}"
 DUMP = "import json, os, sys; json.dump(dict(os.environ), open(sys.argv[1], 'w')); sys.stdin.read()"
@@ -122,6 +123,15 @@ async def test_the_agent_gets_what_its_opener_has_not_what_the_server_had(desk):
     found = await environment(desk, "one", environ={**os.environ, "PATH": f"/opt/x:{os.environ['PATH']}", "CHK": "2"})
     assert found["PATH"].startswith("/opt/x:")
     assert found["CHK"] == "2"
+
+
+def test_the_files_an_agent_makes_are_as_open_as_its_openers(world):
+    for name, mask in (("first", 0o000), ("second", 0o027)):
+        told = world.tmp / f"{name}.mask"
+        argv = ["covey", "open", name, "--", "sh", "-c", f"umask > {told}; exec sleep 60"]
+        subprocess.run(argv, env=world.env, umask=mask, check=True, capture_output=True)
+        eventually(lambda told=told: told.exists() and told.read_text(), message=f"{name} runs")
+        assert int(told.read_text(), 8) == mask
 
 
 async def test_E06_start_scripts_are_private_and_gone(desk):
