@@ -80,10 +80,11 @@ class Database:
                 raise self._closed(self._shut)
             db.execute("BEGIN IMMEDIATE")
             try:
+                self._refuse_newer(db)  # a newer covey may have changed the file while it was open here
                 yield db
                 db.execute("COMMIT")
             except BaseException:
-                if db.in_transaction:
+                if db is self._connection and db.in_transaction:
                     db.execute("ROLLBACK")
                 raise
             self.trouble = None
@@ -169,15 +170,15 @@ class Database:
     def _prepare(self, db: sqlite3.Connection) -> None:
         db.execute("PRAGMA synchronous = FULL")
         db.execute("PRAGMA secure_delete = ON")
-        version = schema.pragma(db, "user_version")
-        if version:
-            self._refuse_newer(db)
-        if version < schema.VERSION or schema.pragma(db, "journal_mode") != "wal":
+        self._refuse_newer(db)
+        if schema.pragma(db, "user_version") < schema.VERSION or schema.pragma(db, "journal_mode") != "wal":
             with _directory_lock(self.path.parent):
                 db.execute("PRAGMA journal_mode = WAL")
                 schema.migrate(db)
 
     def _refuse_newer(self, db: sqlite3.Connection) -> None:
+        if schema.pragma(db, "user_version") <= schema.VERSION:
+            return
         found = db.execute("SELECT value FROM meta WHERE key = 'min_reader'").fetchone()
         if found and column.number(found["value"]) > schema.VERSION:
             self.close()

@@ -357,6 +357,20 @@ def test_P04_a_file_of_a_newer_covey_is_refused_and_left_as_it_is(path):
     assert [file.name for file in path.parent.iterdir()] == ["covey.db"]
 
 
+def test_P04_a_file_that_a_newer_covey_takes_over_is_not_written_any_more(path):
+    store = Store(path)
+    store.put("a", 1)
+    with sqlite3.connect(path) as db:
+        db.execute("UPDATE meta SET value = ? WHERE key = 'min_reader'", (VERSION + 1,))
+        db.execute(f"PRAGMA user_version = {VERSION + 1}")
+    for _ in range(2):
+        with pytest.raises(StoreBroken, match="newer covey"):
+            store.put("a", 2)
+    assert db.execute("SELECT value FROM fleet WHERE key = 'a'").fetchone() == ("1",)
+    db.close()
+    store.close()
+
+
 def test_a_newer_file_that_lets_us_read_is_used_and_stays_newer(path):
     fill(path)
     with sqlite3.connect(path) as db:
