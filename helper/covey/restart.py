@@ -85,7 +85,7 @@ def _tripped(exits: Sequence[Lived]) -> bool:
     row: list[float] = []
     for at, how in exits:
         row = [] if how.clean else [*row, at][-BREAKER_EXITS:]
-        if len(row) == BREAKER_EXITS and at - row[0] <= BREAKER_SPAN:
+        if len(row) == BREAKER_EXITS and 0 <= at - row[0] <= BREAKER_SPAN:  # less: the clock was put back
             return True
     return False
 

@@ -50,6 +50,7 @@ CASES = {
     "clean ones do not": ("always", at(0, 1, 2, 3, 4, how=CLEAN), Wait(8)),
     "a clean one resets the count": ("always", [*at(0, 1, 2, 3), (3.5, CLEAN), (4, FAILED)], Wait(16)),
     "but not a tripped breaker": ("always", [*at(0, 1, 2, 3, 4), (5, CLEAN)], Stop("crash loop")),
+    "the clock was put back": ("always", at(0, 300, 600, 900, -86_000), Wait(1)),
     "tripped long ago": ("always", at(0, 1, 2, 3, 4, 500), Stop("crash loop")),
 }
 
