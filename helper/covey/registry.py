@@ -23,7 +23,8 @@ FIELDS = (
     "pane_width pane_height cursor_x cursor_y cursor_flag pane_in_mode pane_input_off alternate_on "
     "window_activity history_size pane_current_command @covey_spec pane_title"
 ).split()
-FORMAT = " ".join(f"#{{{name}}}" for name in FIELDS)
+ONE_WORD = "s/[^!-~]/_/:"  # a program's own name for itself: it may hold line feeds, which would cut the row
+FORMAT = " ".join(f"#{{{ONE_WORD if name == 'pane_current_command' else ''}{name}}}" for name in FIELDS)
 
 _PANE = re.compile(r"%\d+\Z")
 _ID = re.compile(r"[a-z2-7]{8}\Z")

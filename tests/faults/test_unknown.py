@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -82,3 +83,14 @@ async def test_R05_thirty_agents_that_ended_well_are_gone_when_their_editor_leav
     (left,) = await desk("list")
     assert (left["name"], left["exit"]["code"], left["last_line"]) == ("failed", 3, "why")
     await desk.close()
+
+
+async def test_a_program_whose_own_name_has_several_lines_is_seen_and_ended_as_any_other(desk):
+    code = 'import os; os.execv("/bin/sleep", ["x\\n%exit", "1000"])'
+    one = await desk("open", name="one", cmd=[sys.executable, "-c", code])
+    await desk.until(lambda: Path(f"/proc/{one['pid']}/cmdline").read_bytes().startswith(b"x\n"))
+    assert (await desk("get", name="one"))["flags"] == []
+    assert (await desk("send", name="one", text="hello"))["outcome"] == "pasted"
+    await desk("kill", name="one")
+    assert await desk("list") == []
+    assert [event for event in desk.events if event["event"] == "Notice"] == []
