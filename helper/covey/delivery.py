@@ -99,7 +99,7 @@ class Delivery:
         if self.pane.in_mode:
             await panes.leave_mode(self.server, self.pane)
         look, people = await asyncio.gather(self._look(), self._people())
-        if not self.force and any(each.active_at > time.time() - PERSON_PAUSE for each in people):
+        if not self.force and any(abs(time.time() - each.active_at) < PERSON_PAUSE for each in people):
             raise Halt("held", "somebody is typing in the session")
         if not people and (look.pane.cols < COLS or look.pane.rows < ROWS):  # a draft might not fit
             await panes.restore_size(self.server, look.pane)

@@ -80,28 +80,28 @@ class Sight:
     read_at: float = 0.0
     published: Published | None = None
     verdict: Verdict = UNREAD
-    rests_since: float = 0.0  # seconds since 1970 since when its screen shows no work; 0.0: it does
-    blank_since: float = 0.0  # seconds since 1970 since when its screen fits no rule; 0.0: it does
+    rests_since: float = 0.0  # monotonic seconds since when its screen shows no work; 0.0: it does
+    blank_since: float = 0.0  # monotonic seconds since when its screen fits no rule; 0.0: it does
     doubted: bool = False  # what was told of it is not seen any more; whether that lasts will be seen
-    entered_at: float = 0.0  # seconds since 1970 of an Enter of ours for a prompt, after which no work was seen yet
+    entered_at: float = 0.0  # monotonic seconds of an Enter of ours for a prompt, after which no work was seen yet
     behind: bool = False  # it worked on something else when that Enter was pressed
     submitted_at: float = 0.0  # the same of its prompt being seen to leave
     told: tuple[screen.Screen | None, bool] = (None, False)  # the screen, and whether all is over, of which it is that
     said: str = ""  # this was said last
-    acted_at: float = 0.0  # seconds since 1970 of the last act of ours on it
+    acted_at: float = 0.0  # monotonic seconds of the last act of ours on it
     started: bool = False  # it was seen idle or at work: what it shows from now on is no greeting
 
     @property
     def awaited(self) -> bool:
         """Whether a prompt is so new that what comes of it may not show yet."""
-        return time.time() - max(self.entered_at, self.submitted_at) < self.uptake
+        return time.monotonic() - max(self.entered_at, self.submitted_at) < self.uptake
 
     def conclude(self, verdict: Verdict) -> None:
         """Take over what is seen; but an end of work, or nothing that can be read, only once it has lasted."""
         blank = verdict.state == "unknown"
         rests = blank or verdict.state == "idle" or verdict.rule == SUBMITTED
-        self.rests_since = (self.rests_since or time.time()) if rests else 0.0
-        self.blank_since = (self.blank_since or time.time()) if blank else 0.0
+        self.rests_since = (self.rests_since or time.monotonic()) if rests else 0.0
+        self.blank_since = (self.blank_since or time.monotonic()) if blank else 0.0
         if not rests:
             self.entered_at = self.submitted_at = 0.0
         self.doubted = self._sudden(verdict)
@@ -113,9 +113,9 @@ class Sight:
         """Whether what was told of went so lately that it may come back: agents clear and redraw."""
         told = self.verdict.state
         if verdict.state == "unknown":
-            return told != "unknown" and time.time() - self.blank_since < CONFIRM
+            return told != "unknown" and time.monotonic() - self.blank_since < CONFIRM
         ends = told in ("working", "blocked") and verdict.state == "idle"
-        return ends and time.time() - self.rests_since < CONFIRM
+        return ends and time.monotonic() - self.rests_since < CONFIRM
 
 
 class Eyes:
@@ -172,13 +172,14 @@ class Eyes:
         old = self.seen.get(pane.spec.id)
         if old and old.epoch == pane.epoch:
             return old
-        fresh = old is not None or (pane.epoch == 1 and _age(pane) < GREETING)
-        return Sight(pane.epoch, self.profile(pane.spec.agent).uptake, changed_at=pane.active_at, started=not fresh)
+        fresh = old is not None or (pane.epoch == 1 and 0 <= _age(pane) < GREETING)
+        uptake, changed_at = self.profile(pane.spec.agent).uptake, min(pane.active_at, time.time())
+        return Sight(pane.epoch, uptake, changed_at=changed_at, started=not fresh)
 
     def _stale(self, pane: Pane) -> bool:
         """Whether the pane may show something else than at the last reading: activity is known to a second only."""
         sight = self.seen[pane.spec.id]
-        return sight.shot is None or sight.key != self._key(pane) or sight.read_at <= pane.active_at + 1
+        return sight.shot is None or sight.key != self._key(pane) or _same_second(sight.read_at, pane.active_at)
 
     @staticmethod
     def _key(pane: Pane) -> tuple[object, ...]:
@@ -194,7 +195,7 @@ class Eyes:
     def entered(self, session: str) -> None:
         """Enter is being pressed for a prompt."""
         if sight := self.seen.get(session):
-            sight.entered_at, sight.behind = time.time(), sight.verdict.state == "working"
+            sight.entered_at, sight.behind = time.monotonic(), sight.verdict.state == "working"
         self.acted(session)
 
     def submitted(self, session: str) -> None:
@@ -203,13 +204,13 @@ class Eyes:
         But not where that work, or a question, was seen since that Enter: it may be done by now.
         """
         if (sight := self.seen.get(session)) and (sight.entered_at or sight.behind):
-            sight.submitted_at = time.time()
+            sight.submitted_at = time.monotonic()
         self.acted(session)
 
     def acted(self, session: str) -> None:
         """Something was just typed: what it does shows soon, and tmux would not say so for up to a second."""
         if sight := self.seen.get(session):
-            sight.acted_at = time.time()
+            sight.acted_at = time.monotonic()
             self._ring()
 
     def judge(self, pane: Pane, shot: screen.Screen | None) -> Verdict:
@@ -229,7 +230,7 @@ class Eyes:
         verdict = state.judge(evidence, profile)
         if verdict.state == "idle" and not sight.started and not state.ready(evidence, profile):
             return Verdict("starting", "not-still", verdict.excerpt)
-        if verdict.state in ("idle", "unknown") and time.time() - sight.submitted_at < sight.uptake:
+        if verdict.state in ("idle", "unknown") and time.monotonic() - sight.submitted_at < sight.uptake:
             return Verdict("working", SUBMITTED, verdict.excerpt)
         return verdict
 
@@ -272,7 +273,12 @@ def _said(shot: screen.Screen | None, rule: ComposerRule | None) -> str:
 
 def _restless(sight: Sight) -> bool:
     waits = sight.doubted or sight.awaited or sight.verdict.state in ("starting", "working")
-    return waits or time.time() - sight.acted_at < AFTERMATH or sight.read_at <= sight.active_at + 1
+    return waits or time.monotonic() - sight.acted_at < AFTERMATH or _same_second(sight.read_at, sight.active_at)
+
+
+def _same_second(read_at: float, active_at: float) -> bool:
+    """Whether output may have come after the reading: tmux tells seconds only. Not where the clock was put back."""
+    return abs(read_at - active_at) <= 1
 
 
 def _age(pane: Pane) -> float:
