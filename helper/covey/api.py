@@ -17,8 +17,8 @@ from covey.models import Json
 from covey.store import acting
 
 SWEEP_DEADLINE = 8.0  # seconds; the host's own watchdog ends it after 10
-MADE_DEADLINE = 4.0  # seconds that an editor's leaving waits for agents it asked for
-MAKING = story.OPENS | {"respawn", "reset", "restore"}
+DONE_DEADLINE = 4.0  # seconds that an editor's leaving waits for what it asked for
+LASTING = frozenset({"wait", "idle", "rehearse", "selftest"})  # nobody is there to hear the answer
 HELLO = {"pid": int, "cwd": str, "config": Mapping[str, Any]}
 CONFIG = {"tmux": str, "agents_dirs": list[str], "log_level": str, "preview_interval": float}
 log = logging.getLogger("covey")
@@ -30,7 +30,7 @@ class Front:
     def __init__(self, emit: Callable[[Json], None]) -> None:
         self._emit = emit
         self._helper: Helper | None = None
-        self._making: set[asyncio.Task[Any]] = set()  # calls that start agents
+        self._asked: set[asyncio.Task[Any]] = set()  # calls that are seen through
 
     @property
     def helper(self) -> Helper:
@@ -68,23 +68,23 @@ class Front:
 
     @contextlib.contextmanager
     def _noted(self, method: str) -> Iterator[None]:
-        """What starts an agent is seen through, also when the caller leaves."""
+        """What was asked for is seen through, also when the caller leaves."""
         task = asyncio.current_task()
-        if method in MAKING and task:
-            self._making.add(task)
+        if method not in LASTING and task:
+            self._asked.add(task)
         try:
             yield
         finally:
-            self._making.discard(task)
+            self._asked.discard(task)
 
     async def bye(self, _params: Json) -> None:
         """The exit sweep of the editor that leaves: end what its policy says, release the rest.
 
-        Before that, what it asked to start is started. Bounded, so that what it started can still be closed: what is
+        Before that, what it asked for is done. Bounded, so that what it started can still be closed: what is
         left undone, the next covey on this machine does.
         """
-        if self._making:
-            await asyncio.wait(self._making, timeout=MADE_DEADLINE)
+        if self._asked:
+            await asyncio.wait(self._asked, timeout=DONE_DEADLINE)
         if self.helper.owner:
             try:
                 async with asyncio.timeout(SWEEP_DEADLINE):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import signal
@@ -10,6 +11,7 @@ import sys
 
 import pytest
 
+from desk import Desk
 from waiting import eventually
 from world import is_tmux_server, tmux, words
 
@@ -153,3 +155,24 @@ def test_leaving_fifty_live_sessions_behind_to_be_reaped(start_nvim, world):
     eventually(lambda: not world.hosts(), message="the host has ended")
     assert sessions(world) == {}
     assert [one for one in world.processes() if "1000" in words(one)] == []
+
+
+async def test_what_was_asked_for_by_an_editor_that_is_gone_already_is_done(world):
+    desk = await Desk(world).start()
+    await desk.standin("one")
+    await desk.standin("two")
+    asked = [
+        asyncio.create_task(desk("send", name="one", text="last words")),
+        asyncio.create_task(desk("kill", name="two")),
+        asyncio.create_task(desk("keep", name="one")),
+    ]
+    await asyncio.sleep(0)
+    await desk.front.bye({})
+    await desk.close()
+    await asyncio.gather(*asked)
+    other = await Desk(world).start()
+    try:
+        assert other.prompts("one") == ["last words"]
+        assert [(each["name"], each["keep"]) for each in await other("list")] == [("one", True)]
+    finally:
+        await other.close()
