@@ -13,7 +13,7 @@ from typing import Any
 from covey import __version__, kinds, life, paths, process, shortage, story, verbs
 from covey.errors import CoveyError, Usage
 from covey.helper import Helper
-from covey.models import Json
+from covey.models import Identity, Json
 from covey.store import acting
 
 SWEEP_DEADLINE = 8.0  # seconds; the host's own watchdog ends it after 10
@@ -39,11 +39,11 @@ class Front:
         return self._helper
 
     async def hello(self, params: Json) -> Json:
-        """Start the helper for this caller. ``pid`` makes a living editor the owner of what it opens."""
+        """Start the helper for this caller. ``pid`` makes an editor the owner of what it opens."""
         kinds.check("hello", HELLO, params)
         config = params.get("config") or {}
         kinds.check("the configuration", CONFIG, config)
-        owner = process.identify(params["pid"]) if params.get("pid") else None
+        owner = _owner(params["pid"]) if params.get("pid") else None
         with shortage.told():
             _open_log(config.get("log_level") or "warn")
             self._helper = Helper(self._emit, config, owner)
@@ -96,6 +96,11 @@ class Front:
         """Leave. Sessions are untouched."""
         if self._helper is not None:
             await self._helper.close()
+
+
+def _owner(pid: int) -> Identity:
+    """The editor of that pid; one that has left before it was looked at is one that is gone."""
+    return process.identify(pid) or Identity(pid, 0, process.here())
 
 
 def understood(method: str, given: Json) -> verbs.Method:

@@ -12,8 +12,9 @@ import sys
 import pytest
 
 from desk import Desk
+from editor import executable
 from waiting import eventually
-from world import is_tmux_server, tmux, words
+from world import ROOT, is_tmux_server, tmux, words
 
 OPEN = """
 local done, failed = 0, nil
@@ -155,6 +156,15 @@ def test_leaving_fifty_live_sessions_behind_to_be_reaped(start_nvim, world):
     eventually(lambda: not world.hosts(), message="the host has ended")
     assert sessions(world) == {}
     assert [one for one in world.processes() if "1000" in words(one)] == []
+
+
+def test_an_editor_that_leaves_before_its_helper_is_up_has_its_policy_all_the_same(world):
+    setup = [f"let g:python3_host_prog = '{sys.executable}'", f"set runtimepath^={ROOT}"]
+    argv = [executable(world), "--headless", "--clean", "-n", "--cmd", " | ".join(setup)]
+    argv += ["-c", "Covey open one standin on_exit=reap", "-c", "Covey open two standin on_exit=keep", "-c", "qa"]
+    subprocess.run(argv, env=world.env, stdin=subprocess.DEVNULL, capture_output=True, timeout=30, check=True)
+    eventually(lambda: sessions(world).keys() == {"two"}, message="one was reaped")
+    assert "by the sweep after editor" in covey(world, "log", "one").stdout
 
 
 async def test_what_was_asked_for_by_an_editor_that_is_gone_already_is_done(world):
