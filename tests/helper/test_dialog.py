@@ -46,6 +46,7 @@ DIALOGS = {
         "╭────╮\n│ Run it?  │\n│ ❯ 1. Yes │\n│   2. No (Esc) │\n│ ↑/↓ to navigate · enter to select │\n╰────╯",
     ),
     "standin": ("standin", "Done.\nDo you want to proceed?\n  1. Yes\n❯ 2. No\n\nEsc to cancel"),
+    "custom-without-a-hint": ("custom", "Do you want to proceed?\n❯ 1. Yes\n  2. Yes, always\n  3. No\n"),
     "custom": ("custom", "Pick:\n > 1) one\n   2) two\n arrow keys, enter to select"),
 }
 

@@ -154,7 +154,10 @@ def _yes_no(screen: Screen, rows: list[str], filled: list[int]) -> Dialog | None
 
 
 def _numbered(screen: Screen, rows: list[str], filled: list[int]) -> Dialog | None:
-    """Options 1, 2, … in order, one of them with a pointer; nothing of weight below them but a hint."""
+    """Options 1, 2, … in order, one of them with a pointer; nothing of weight below them but a hint.
+
+    Without a hint nothing at all, and they begin as answers do.
+    """
     found = [(at, match) for at in filled if (match := _NUMBERED.match(_indent(screen, at).rstrip()))]
     block = _run(found)
     if len(block) < 2:  # noqa: PLR2004 - one answer is no choice
@@ -163,10 +166,16 @@ def _numbered(screen: Screen, rows: list[str], filled: list[int]) -> Dialog | No
     first, last = block[0][0], block[-1][0]
     end = _wrapped(screen, rows, last)
     count, below = _below(rows, end)
-    if len(pointed) != 1 or count > FOOT or not _asks(screen, rows, first, end, below):
-        return None
     options = [Option(_label(rows, block, index, end), block[index][1].group(3)) for index in range(len(block))]
+    asks = _closes(count, [option.label for option in options]) or _asks(screen, rows, first, end, below)
+    if len(pointed) != 1 or count > FOOT or not asks:
+        return None
     return Dialog(_question(rows, first), tuple(options), pointed[0], first, end)
+
+
+def _closes(below: int, labels: list[str]) -> bool:
+    """Nothing stands below them, and they begin as answers do."""
+    return below == 0 and all(map(_ROW_CHOICE.match, labels))
 
 
 def _run(found: list[tuple[int, re.Match[str]]]) -> list[tuple[int, re.Match[str]]]:
@@ -244,8 +253,7 @@ def _pointed(screen: Screen, rows: list[str], filled: list[int]) -> Dialog | Non
         first, end = _column(screen, at, column, -1), _column(screen, at, column, 1)
         count, below = _below(rows, end)
         labels = [rows[row].strip().lstrip("❯›▶►●◉◆→⏵»> ") for row in range(first, end + 1)]
-        closes = count == 0 and all(map(_ROW_CHOICE.match, labels))
-        if first == end or count > FOOT or not (closes or _ACCEPTING.search(below)):
+        if first == end or count > FOOT or not (_closes(count, labels) or _ACCEPTING.search(below)):
             return None
         options = [Option(label) for label in labels]
         return Dialog(_question(rows, first), tuple(options), at - first, first, end)
