@@ -40,6 +40,17 @@ def test_the_first_frame_is_painted_into_the_buffer_that_is_there(stage: Stage, 
     assert nvim.eval("g:dressed") == 1
 
 
+def test_where_no_window_may_be_opened_nothing_is_left_of_the_attempt(stage: Stage, nvim: Editor) -> None:
+    attempt = "nnoremap <expr> X luaeval(\"tostring(pcall(require('covey.ui.preview').open, _A))\", g:fix)"
+    nvim.lua("vim.g.fix = ...", FIX)
+    nvim.cmd(attempt)
+    nvim.keys("X")
+    assert stage.floats() == 0
+    view = stage.preview(FIX)
+    stage.frame(view, NUMBERED)
+    stage.shows(NUMBERED)
+
+
 def test_dead_pane_keeps_its_screen_and_says_how_it_ended(stage: Stage, nvim: Editor) -> None:
     view = stage.preview(FIX)
     stage.frame(view, ["last words"], dead=True, exit={"code": 3})

@@ -224,9 +224,10 @@ local function show(view, opts)
   if not opts.place then
     dock.join(view)
   end
-  local float = require("covey.ui.float").open(spec(view, opts))
-  if not float then
-    return dock.leave(view)
+  local done, float = pcall(require("covey.ui.float").open, spec(view, opts))
+  if not done or not float then
+    dock.leave(view)
+    return not done and error(float, 0) or nil -- no window may be opened just now (|textlock|)
   end
   view.float = float
   dress(view)
