@@ -34,7 +34,7 @@ async def test_what_died_while_we_were_stopped_is_gone(brood, notice):
     waiting = asyncio.create_task(wait_gone(root, 0.1))
     await asyncio.sleep(0)
     os.kill(root.pid, signal.SIGKILL)
-    until(lambda: alive(root) is False)
+    eventually(lambda: alive(root) is False)
     time.sleep(0.1)  # noqa: ASYNC251  # as a SIGSTOP does: the time is up when we go on
     assert await waiting is True
 

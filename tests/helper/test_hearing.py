@@ -7,9 +7,8 @@ import time
 
 import pytest
 
-from brood import until
 from covey import hearing
-from waiting import eventually_async
+from waiting import eventually, eventually_async
 
 ASIDE = "exec >/dev/null 2>&1; exec sleep 4311"
 
@@ -22,13 +21,13 @@ def hear(brood, script, **more):
 async def test_what_did_not_end_in_time_is_ended_with_all_it_started(brood):
     heard = await hear(brood, f"echo begun; sleep 4310 & ({ASIDE}) & sleep 4312", deadline=0.5)
     assert (heard.status, heard.said, heard.late) == (None, b"begun\n", True)
-    assert until(lambda: not brood.living())
+    assert eventually(lambda: not brood.living())
 
 
 async def test_what_says_too_much_is_ended_with_all_it_started(brood):
     heard = await hear(brood, f"({ASIDE}) & yes | cat")
     assert (heard.status, len(heard.said) > 1000, heard.late) == (None, True, False)
-    assert until(lambda: not brood.living())
+    assert eventually(lambda: not brood.living())
 
 
 async def test_who_is_heard_no_more_is_ended_with_all_it_started(brood):
@@ -37,7 +36,7 @@ async def test_who_is_heard_no_more_is_ended_with_all_it_started(brood):
     hearing_it.cancel()
     with pytest.raises(asyncio.CancelledError):
         await hearing_it
-    assert until(lambda: not brood.living())
+    assert eventually(lambda: not brood.living())
 
 
 async def test_what_ended_is_not_waited_for_because_somebody_has_its_output(brood):
@@ -55,7 +54,7 @@ async def test_who_is_cancelled_while_the_program_starts_is_held_up_by_nothing(b
     hearing_it.cancel()
     with pytest.raises(asyncio.CancelledError):
         await hearing_it
-    assert until(lambda: not brood.living())
+    assert eventually(lambda: not brood.living())
 
 
 async def test_what_was_said_while_we_were_stopped_is_heard(brood):
@@ -74,4 +73,4 @@ async def test_what_is_asked_to_go_cleans_up_and_what_is_not_asked_cannot(brood,
     hearing_it.cancel()
     with pytest.raises(asyncio.CancelledError):
         await hearing_it
-    assert (half.exists(), until(lambda: not brood.living())) == (left, True)
+    assert (half.exists(), eventually(lambda: not brood.living())) == (left, True)

@@ -10,8 +10,8 @@ import tty
 
 import pytest
 
-from brood import until
 from covey import terminal
+from waiting import eventually
 
 
 @pytest.fixture
@@ -46,7 +46,7 @@ def test_unread_counts_what_was_typed_and_not_read(brood, theirs, typing):
     tty.setraw(theirs)
     assert terminal.unread(one.pid) == 0
     os.write(typing, b"\r\r")
-    until(lambda: terminal.unread(one.pid) == 2)
+    eventually(lambda: terminal.unread(one.pid) == 2)
     os.read(theirs, 1)
     assert terminal.unread(os.ttyname(theirs)) == 1
 
