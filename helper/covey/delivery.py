@@ -17,7 +17,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from covey import halt
+from covey import halt, state
 from covey.agents import Profile
 from covey.errors import CoveyError, NotFound, Refused, TmuxRefused
 from covey.halt import Halt
@@ -87,7 +87,7 @@ class Delivery:
             await self._paste(f" {text}" if before and not self.submit else text)
             if not self.submit:
                 return Result("pasted", "not submitted, as asked")
-            await self._settle(before)
+            await self._settle(before, text)
         elif self.pane.in_mode:
             await panes.leave_mode(self.server, self.pane)
         return await self._press()
@@ -135,7 +135,7 @@ class Delivery:
             raise
         self.certain = True
 
-    async def _settle(self, before: str) -> None:
+    async def _settle(self, before: str, text: str) -> None:
         """Wait until the paste is a draft in the composer, and has its rest before Enter."""
         pasted_at = time.monotonic()
         if self.profile.has_composer:
@@ -143,8 +143,16 @@ class Delivery:
             self._echo = time.monotonic() - pasted_at
         await asyncio.sleep(max(0.0, pasted_at + self.profile.enter_delay - time.monotonic()))
         if not self.profile.has_composer:
+            await self._asks_nothing(text)
             await panes.keys(self.server, self.pane, "Enter")
             raise Halt("pasted", "no evidence: it was typed, with Enter, and this program shows no composer to read")
+
+    async def _asks_nothing(self, text: str) -> None:
+        """Where no composer shows what is a draft: no dialog but one that is quoted in what was typed."""
+        look = await self._look()
+        found = state.dialog(look.screen, self.profile)
+        if found and not all(option.label in text for option in found.options):
+            raise Halt("unconfirmed", "a dialog opened while the prompt was typed; Enter was not pressed")
 
     async def _seen(self, before: str) -> None:
         async def look() -> str | None:

@@ -6,6 +6,7 @@ import argparse
 import contextlib
 import os
 import sys
+import uuid
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -130,10 +131,14 @@ async def send(given: argparse.Namespace, _command: list[str]) -> tuple[Any, int
     text = _text("-" if given.text is None else given.text)
     options = {"submit": not given.no_submit, "when": given.when or ""}
     options |= {"force": given.force, "raw": given.raw, "as_file": given.as_file}
+    act = given.act or uuid.uuid4().hex
 
     async def work(call: Call) -> tuple[Any, int]:
-        params = {"act": given.act} if given.act else {}
-        receipt = await call("send", name=given.name, text=text, wait=given.timeout, **options, **params)
+        async with vigil.given_up(call, act):
+            return await wait(call)
+
+    async def wait(call: Call) -> tuple[Any, int]:
+        receipt = await call("send", name=given.name, text=text, act=act, wait=given.timeout, **options)
         if receipt.get("asks") and vigil.is_terminal():
             receipt = await vigil.ask(call, receipt)
         receipt = await vigil.see_through(call, receipt, given.timeout, patient=given.wait is not None)

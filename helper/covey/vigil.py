@@ -6,10 +6,11 @@ import argparse
 import asyncio
 import contextlib
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any, TypeAlias
 
 from covey import render
+from covey.errors import CoveyError
 from covey.models import FINAL, Json
 from covey.prompt import STARTING, WORKING
 
@@ -68,6 +69,19 @@ async def see_through(call: Call, receipt: Json, seconds: float, *, patient: boo
             aside(f"{render.held(receipt)}; waiting for up to {deadline - loop.time():.0f} s")
         receipt = await call("wait", act=receipt["id"], seconds=min(1.0, max(0.05, deadline - loop.time())))
     return receipt
+
+
+@contextlib.asynccontextmanager
+async def given_up(call: Call, act: str) -> AsyncIterator[None]:
+    """Who stops waiting for a prompt (Ctrl-C) is told what became of it so far."""
+    try:
+        yield
+    except asyncio.CancelledError:
+        try:
+            aside(render.answer("send", await call("wait", act=act, seconds=0)))
+        except CoveyError:
+            aside("nothing was sent")
+        raise
 
 
 def aside(text: str) -> None:

@@ -305,6 +305,17 @@ def test_a_closed_pipe_is_no_traceback(world):
     assert "Traceback" not in done.stderr
 
 
+def test_who_stops_waiting_is_told_how_the_prompt_stands(world, covey):
+    covey("open", "one", "--agent", "standin", "--prompt", "ask may I", "--wait", "idle")
+    argv = [sys.executable, "-m", "covey.cli", "send", "one", "later", "--wait", "submitted"]
+    with subprocess.Popen(argv, env=world.env, stderr=subprocess.PIPE, text=True) as sending:
+        assert "waiting for up to" in sending.stderr.readline()
+        sending.send_signal(signal.SIGINT)
+        assert "covey: held: the agent is blocked" in sending.stderr.read()
+    assert sending.returncode == 130
+    assert [each["text"] for each in json.loads(covey("queue", "one", "--json").stdout)] == ["later"]
+
+
 INTERRUPTED = """
 import os, signal, sys
 class Interrupt:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -87,3 +88,28 @@ async def test_an_agent_that_reads_nothing_keeps_its_prompt_waiting(
     assert (receipt["outcome"], receipt["reason"]) == ("held", "the agent does not read what is typed")
     assert (await desk("wait", act=receipt["id"]))["outcome"] == "submitted"
     assert desk.prompts("one") == ["hello"]
+
+
+ASKS = """
+import sys, tty
+tty.setraw(0)
+print("ready", end="\\r\\n", flush=True)
+sys.stdin.read(1)
+print("Do you want to proceed?", "❯ 1. Yes", "  2. No", sep="\\r\\n", end="\\r\\n", flush=True)
+said = ""
+while (char := sys.stdin.read(1)) != "\\r":
+    said += char
+print("entered", end="\\r\\n", flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.mark.parametrize(("typed", "entered"), [("go", False), ("1. Yes or 2. No", True)])
+async def test_a_program_without_a_composer_is_not_answered_by_a_prompt(desk: Desk, typed: str, entered: bool) -> None:
+    """A question that opens by what was typed gets no Enter, but for one that is quoted in it."""
+    await desk("open", name="one", cmd=[sys.executable, "-c", ASKS])
+    await desk.shows("one", "ready")
+    receipt = await desk("send", name="one", text=typed, wait=10)
+    assert receipt["outcome"] == ("pasted" if entered else "unconfirmed")
+    await desk.shows("one", "entered" if entered else "2. No")
+    assert ("entered" in await desk.screen("one")) == entered
