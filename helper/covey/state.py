@@ -24,6 +24,7 @@ from covey.tmux.screen import Screen
 __all__ = ["Dialog", "Evidence", "Option", "composer", "dialog", "judge", "ready"]
 
 BARE_ROWS = 3  # a screen with no more rows than this has not been drawn yet
+DRAWN = 60.0  # seconds it may take to be drawn: some agents unpack themselves first, on a busy machine
 MAX_BACKGROUND = 99
 STILL = 10.0  # seconds after which an open composer is believed against the agent's own file: agents at work move
 _ATTENTION: tuple[StateName, ...] = ("unknown", "idle", "starting", "working", "blocked")
@@ -137,14 +138,15 @@ def _starting(view: View, evidence: Evidence, profile: Profile) -> Verdict | Non
     verdict = _first("starting", _asked(profile.starting, evidence, profile), view)
     if verdict:
         return verdict
-    if (evidence.changed_ago or 0.0) >= profile.ready.patience:
-        return None
+    still = evidence.changed_ago or 0.0
     bare = profile.composer is not None and view.box is None
+    if bare and len(view.rows("screen")) <= BARE_ROWS and still < DRAWN:
+        return Verdict("starting", "not-drawn", _last(view))
+    if still >= profile.ready.patience:
+        return None
     waits = profile.ready.title and not composer(view.screen, profile)  # a draft that shows was taken
     if (waits or bare) and evidence.title and not _own_title(evidence, profile):
         return Verdict("starting", "title-not-set", evidence.title)
-    if bare and len(view.rows("screen")) <= BARE_ROWS:
-        return Verdict("starting", "not-drawn", _last(view))
     return None
 
 

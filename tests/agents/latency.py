@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 
 PLACES = os.pathsep.join(part for part in (os.environ.get("COVEY_AGENTS_BIN", ""), os.environ["PATH"]) if part)
 REST = 0.7  # seconds of quiet after each step, in which nothing may change
+BACK = 2.5  # seconds in which an agent may put an interrupted prompt back into its composer
 RETRIES = 8.0  # seconds in which it is left alone with a model that fails
 PATIENCE = 60.0  # seconds for an agent to come to rest
 ASKED = "(working )?blocked( working)? idle"
@@ -177,11 +178,16 @@ class Run:
         await self.stage.call("interrupt", name=self.stage.name)
         await self.stage.state("idle", patience=PATIENCE)
         await asyncio.sleep(REST)
-        for key in ("C-u", "Escape", "Escape"):  # qwen puts the prompt back
+        await self._clear()
+
+    async def _clear(self) -> None:
+        """Take out of the composer what an agent put back there, some time later: qwen does."""
+        until = time.time() + BACK
+        while time.time() < until:
             shown = Screen.plain(await self.desk.screen(self.stage.name), 120)
             if composer(shown, self.stage.profile):
-                self.desk.tmux("send-keys", "-t", self.pane, key)
-                await asyncio.sleep(REST / 2)
+                self.desk.tmux("send-keys", "-t", self.pane, "C-u")
+            await asyncio.sleep(REST / 2)
 
     async def error(self, began: float) -> None:
         await self._refused("mock:fail 400")

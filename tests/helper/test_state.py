@@ -224,6 +224,8 @@ def test_I10_a_title_that_never_comes_does_not_keep_an_agent_from_its_work() -> 
 def test_I10_nothing_drawn_yet_is_starting_for_a_while() -> None:
     profile = CATALOG.get("claude")
     assert judge(Evidence(Screen.plain("\n\n", 60), ""), profile).state == "starting"
+    slow = Evidence(Screen.plain("\n\n", 60), "", changed_ago=profile.ready.patience + 30.0)
+    assert judge(slow, profile).state == "starting"
     assert judge(Evidence(Screen.plain("\n\n", 60), "", changed_ago=60.0), profile).state == "unknown"
 
 
