@@ -63,6 +63,7 @@ class Delivery:
     force: bool = False
     draft: Draft | None = None
     certain: bool = field(default=True, init=False)  # whether ``draft`` is what was typed, or only what may have been
+    _before: str = field(default="", init=False)  # what stood in the composer, and stands there again without ours
     _busy: bool = field(default=True, init=False)  # work shown after Enter proves nothing if it was shown before
     _echo: float = field(default=0.0, init=False)  # seconds the paste took to show
     _away: float = field(default=0.0, init=False)  # monotonic seconds since when it works without our draft
@@ -83,11 +84,11 @@ class Delivery:
 
     async def _deliver(self) -> Result:
         if self.draft is None:
-            before, text = await self._clear(), await self.begin()
-            await self._paste(f" {text}" if before and not self.submit else text)
+            self._before, text = await self._clear(), await self.begin()
+            await self._paste(f" {text}" if self._before and not self.submit else text)
             if not self.submit:
                 return Result("pasted", "not submitted, as asked")
-            await self._settle(before, text)
+            await self._settle(text)
         elif self.pane.in_mode:
             await panes.leave_mode(self.server, self.pane)
         return await self._press()
@@ -135,11 +136,11 @@ class Delivery:
             raise
         self.certain = True
 
-    async def _settle(self, before: str, text: str) -> None:
+    async def _settle(self, text: str) -> None:
         """Wait until the paste is a draft in the composer, and has its rest before Enter."""
         pasted_at = time.monotonic()
         if self.profile.has_composer:
-            await self._seen(before)
+            await self._seen()
             self._echo = time.monotonic() - pasted_at
         await asyncio.sleep(max(0.0, pasted_at + self.profile.enter_delay - time.monotonic()))
         if not self.profile.has_composer:
@@ -154,12 +155,12 @@ class Delivery:
         if found and not all(option.label in text for option in found.options):
             raise Halt("unconfirmed", "a dialog opened while the prompt was typed; Enter was not pressed")
 
-    async def _seen(self, before: str) -> None:
+    async def _seen(self) -> None:
         async def look() -> str | None:
             now = await self._look()
             if now.dialog:
                 raise Halt("held", "a dialog opened while the prompt was typed", self.draft)
-            return now.composer if now.composer and now.composer != before else None
+            return now.composer if now.composer and now.composer != self._before else None
 
         shown = await poll(look, SEEN_DEADLINE)
         if shown is None:
@@ -253,7 +254,7 @@ class Delivery:
         look = await self._look()
         if look.dialog:
             raise Halt("held", "a dialog opened with Enter; whether the prompt left shows behind it", self.draft)
-        if look.composer == "":
+        if look.composer in ("", self._before):
             return True
         self._away = (self._away or time.monotonic()) if self._works_without(look) else 0.0
         return True if self._away and time.monotonic() - self._away >= REDRAW_FIRST else None

@@ -57,6 +57,20 @@ async def test_a_prompt_that_still_shows_has_not_left(
     assert await poll(delivery(state)._left, PATIENCE if left else 2 * covey.delivery.REDRAW_FIRST) is left
 
 
+async def test_what_stood_there_before_it_stands_there_again_once_it_has_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is sent into gemini's shell mode by force leaves that mode as it was."""
+
+    async def look(_: Delivery) -> Look:
+        pane: Any = None
+        return Look(pane, Screen.plain(""), dialog=False, composer="! Type your command", pointed=False)
+
+    monkeypatch.setattr(Delivery, "_look", look)
+    one, other = delivery("idle"), delivery("idle")
+    one._before, other._before = "! Type your command", "half a thought"
+    assert await poll(one._left, 0.3) is True
+    assert await poll(other._left, 0.3) is None
+
+
 async def test_a_draft_that_is_away_for_a_moment_has_not_left(monkeypatch: pytest.MonkeyPatch) -> None:
     """The work that shows meanwhile is of the prompt before (seen with gemini)."""
     shown = [None, None, DRAFT]
