@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import glob
+import time
 from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
@@ -14,6 +15,9 @@ from covey.agents.history import find_conversation
 from covey.agents.published import Files
 from covey.models import Identity, Pane, Spec
 from covey.outbox import Outbox
+
+WRITTEN = 2.0  # seconds that an agent may take to write down what was just said to it
+LOOK = 0.05  # seconds between looks for that
 
 
 async def current(pane: Pane, profile: Profile, root: Identity | None, caller: Mapping[str, str]) -> str:
@@ -43,10 +47,13 @@ def _in_history(pane: Pane, profile: Profile, root: Identity | None, caller: Map
     return find_conversation(profile, pane.spec, process.environment(pane.pid) or caller, since)
 
 
-async def resumable(outbox: Outbox, spec: Spec, profile: Profile, caller: Mapping[str, str]) -> bool:
+async def resumable(
+    outbox: Outbox, spec: Spec, profile: Profile, caller: Mapping[str, str], *, lives: bool = False
+) -> bool:
     """Whether the agent has a conversation to go on with: asked to resume one that is not there, most exit at once.
 
-    Where the profile says in which file a conversation is kept, the file decides; else what was sent does.
+    Where the profile says in which file a conversation is kept, the file decides; else what was sent does. An agent
+    that ``lives`` may still be writing what was just said to it.
     """
     if not profile.resume or not (spec.conversation or _by_place(spec, profile)):
         return False
@@ -54,7 +61,19 @@ async def resumable(outbox: Outbox, spec: Spec, profile: Profile, caller: Mappin
         return await asyncio.to_thread(outbox.spoken, spec.id)
     pattern = profile.history.replace("{id}", glob.escape(spec.conversation))
     home = caller.get("HOME") or str(Path.home())
-    return bool(await asyncio.to_thread(glob.glob, pattern.replace("~", glob.escape(home), 1)))
+    pattern = pattern.replace("~", glob.escape(home), 1)
+    patience = WRITTEN if lives and await asyncio.to_thread(outbox.spoken, spec.id) else 0.0
+    return await _exists(pattern, patience)
+
+
+async def _exists(pattern: str, patience: float) -> bool:
+    """Whether there is such a file, or comes to be within so many seconds."""
+    deadline = time.monotonic() + patience
+    while not await asyncio.to_thread(glob.glob, pattern):
+        if time.monotonic() >= deadline:
+            return False
+        await asyncio.sleep(LOOK)
+    return True
 
 
 def _by_place(spec: Spec, profile: Profile) -> bool:

@@ -185,7 +185,8 @@ class Session:
             profile, root = lacks.without(self._profile(pane), pane.spec.options), self._kit.kin.root(self.id, pane.pid)
             known = await conversation.current(pane, profile, root, caller)
             spec = replace(pane.spec, guessed=False, conversation=known)
-            resume = not fresh and await conversation.resumable(self._kit.outbox, spec, profile, caller)
+            asked = (self._kit.outbox, spec, profile, caller)
+            resume = not fresh and await conversation.resumable(*asked, lives=not pane.dead)
             if not (resume or fresh):
                 await conversation.note_loss(self._kit.outbox, spec, pane.epoch + 1)
             if not resume:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -82,6 +83,26 @@ async def test_U02_a_session_keeps_the_conversation_that_its_agent_is_in_now(wor
         return bool((await desk("get", name="one"))["conversation"] == TWO)
 
     await desk.until(known)
+    await desk.close()
+
+
+async def test_U02_what_an_agent_is_about_to_write_down_is_waited_for(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Claude writes its history a moment after it asked its model (seen on a busy machine)."""
+    standin_that(world, 'history = "~/kept/{id}"')
+    looks, look = list[str](), conversation.glob.glob
+    monkeypatch.setattr(conversation.glob, "glob", lambda pattern: looks.append(pattern) or look(pattern))
+    desk = await Desk(world).start()
+    session = await desk("open", name="one", agent="standin")
+    await desk.state("one", "idle")
+    await desk("send", name="one", text="remember me")
+    respawning = asyncio.create_task(desk("respawn", name="one", force=True))
+    await desk.until(lambda: len(looks) > 1)
+    (world.home / "kept").mkdir()
+    (world.home / "kept" / session["conversation"]).touch()
+    again = await respawning
+    assert (again["conversation"], "note" in again) == (session["conversation"], False)
     await desk.close()
 
 
