@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from covey import paths
 from covey.api import Front
 from covey.errors import CoveyError
-from waiting import PATIENCE, PAUSE
+from waiting import PATIENCE, PAUSE, written
 from world import tmux
 
 if TYPE_CHECKING:
@@ -65,8 +65,7 @@ class Desk:
 
     def prompts(self, name: str) -> list[str]:
         """What the stand-in of that name was given, byte for byte."""
-        record = self.world.tmp / f"{name}.jsonl"
-        return [json.loads(line)["text"] for line in record.read_text().splitlines()] if record.exists() else []
+        return [json.loads(line)["text"] for line in written(self.world.tmp / f"{name}.jsonl")]
 
     async def state(self, name: str, *wanted: str, timeout: float = PATIENCE) -> dict[str, Any]:
         """The session, once its state is one of those."""

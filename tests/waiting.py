@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
 T = TypeVar("T")
 
@@ -43,6 +44,12 @@ async def eventually_async(
             raise AssertionError(_complaint(message, timeout, value))
         await asyncio.sleep(PAUSE)
     return value
+
+
+def written(path: Path) -> list[str]:
+    """The lines of a file that are written to their end; another process may be at the next. None without a file."""
+    text = path.read_text() if path.exists() else ""
+    return text[: text.rfind("\n") + 1].splitlines()
 
 
 def _complaint(message: str | Callable[[], str], timeout: float, value: object) -> str:

@@ -14,7 +14,7 @@ import pytest
 from bench.bare import Client
 from bench.table import Budget
 from desk import Desk
-from waiting import eventually, eventually_async
+from waiting import eventually, eventually_async, written
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -74,17 +74,12 @@ class Notes:
     def __init__(self, path: Path, moment: Callable[[str], int | None]) -> None:
         self.path, self._moment, self._read = path, moment, 0
 
-    def lines(self) -> list[str]:
-        """Those that are written to their end."""
-        text = self.path.read_text() if self.path.exists() else ""
-        return text[: text.rfind("\n") + 1].splitlines()
-
     def skip(self) -> None:
-        self._read = len(self.lines())
+        self._read = len(written(self.path))
 
     def next(self) -> int | None:
         """The moment (ns since 1970) of the first prompt that came since ``skip``; None while there is none."""
-        return next(filter(None, map(self._moment, self.lines()[self._read :])), None)
+        return next(filter(None, map(self._moment, written(self.path)[self._read :])), None)
 
 
 def reader_moment(line: str) -> int | None:
@@ -109,7 +104,7 @@ async def test_text_at_the_agent(desk: Desk, committed: list[int], reader: str, 
     notes = Notes(world.tmp / "reader", reader_moment)
     argv = [sys.executable, PANE, "read", str(notes.path)]
     session = await desk("open", name="reader", agent=reader, cmd=argv, cwd=str(world.home))
-    await eventually_async(notes.lines)
+    await eventually_async(lambda: written(notes.path))
     client, mine, floor = Client(desk.socket), [], []
     for _ in range(SENDS):
         notes.skip()
@@ -138,7 +133,7 @@ def test_send_from_the_editor(nvim: Editor, reader: str, world: World, report: R
     notes = Notes(world.tmp / "reader", reader_moment)
     nvim.lua(OPEN, {"name": "r", "agent": reader, "cmd": [sys.executable, PANE, "read", str(notes.path)]})
     nvim.wait("ready")
-    eventually(notes.lines)
+    eventually(lambda: written(notes.path))
     mine = []
     for _ in range(SUBMITS):
         notes.skip()

@@ -27,6 +27,7 @@ from covey.standin.answers import flood_line
 from covey.standin.keys import Decoder, Event
 from covey.standin.options import Options, parse
 from covey.standin.picture import picture
+from waiting import written
 
 COMMAND = [sys.executable, "-P", "-m", "covey.standin"]
 PASTE = b"\x1b[200~%s\x1b[201~"
@@ -85,7 +86,7 @@ class Console:
         return False
 
     def prompts(self) -> list[str]:
-        return [json.loads(line)["text"] for line in self.record.read_text().splitlines()]
+        return [json.loads(line)["text"] for line in written(self.record)]
 
     def ended(self) -> int:
         """Its exit code, minus the signal if it was killed."""
@@ -259,7 +260,7 @@ def test_what_is_submitted_is_kept_byte_for_byte(console):
         data = memoryview(PASTE % text + b"\r")
         while data:  # a pty takes 4 KiB at a time: what it answers has to be read meanwhile
             data = data[os.write(seen.fd, data[:4096]) :]
-        seen.until(lambda: seen.record.exists() and len(seen.prompts()) == number, f"prompt {number}")  # noqa: B023
+        seen.until(lambda: len(seen.prompts()) == number, f"prompt {number}")  # noqa: B023
     assert [text.encode("utf-8", "surrogateescape") for text in seen.prompts()] == texts
     seen.wait("You said 1048576 bytes, sha256")
     notes = [json.loads(line) for line in seen.record.read_text().splitlines()]
