@@ -225,8 +225,8 @@ VERBS: dict[str, tuple[str, list[Word], Any]] = {
     "settle": ("say that a session's work is done", [NAME, _flag("--off", "no longer")], shell.switch),
     "interrupt": ("interrupt what the agent is doing", [NAME], shell.plain("interrupt", "name")),
     "answer": (
-        "answer the question a session waits with",
-        [NAME, (["choice"], {"metavar": "CHOICE", "help": "yes, no, or words of one option"})],
+        "answer the question a session waits with; without CHOICE, show it",
+        [NAME, (["choice"], {"nargs": "?", "metavar": "CHOICE", "help": "yes, no, or words of one option"})],
         shell.plain("answer", "name", "choice"),
     ),
     "queue": ("show what waits to be sent to a session", [NAME], shell.plain("queue", "name")),

@@ -212,7 +212,9 @@ async def kill(helper: Helper, name: str, *, force: bool = False) -> Json:
     await helper.fleet.refresh()
     view = helper.fleet.find(name)
     if is_within(view) and not force:
-        raise Refused(f"{view.name} is the session that this command runs in", "kill it from outside, or with: covey kill --force")
+        raise Refused(
+            f"{view.name} is the session that this command runs in", "kill it from outside, or with: covey kill --force"
+        )
     async with fallen(helper, view.id) as unsent:
         ended = await helper.keeper.kill(view.id)
     return {

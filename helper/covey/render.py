@@ -266,5 +266,9 @@ FORMS: dict[str, Callable[[Any], str]] = {
     "selftest": _selftest,
     "stats": _stats,
     "interrupt": lambda value: f"{value['name']}: pressed {' '.join(value['keys'])}; it was {value['state']}",
-    "answer": lambda value: f"{value['name']}: {value['chosen']}",
+    "answer": lambda value: (
+        "\n".join([value["question"], *(f"- {each}" for each in value["options"])])
+        if "options" in value
+        else f"{value['name']}: {value['chosen']}"
+    ),
 }

@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 
 from covey import answer, conversation, env, reference
 from covey.agents import Profile, lacks
+from covey.answer import REDRAW, SETTLE, Desk
 from covey.courier import Courier
 from covey.ending import Ended
 from covey.errors import CoveyError, LaneBusy, NotFound, Refused, Usage
@@ -265,7 +266,22 @@ class Session:
         self._kit.eyes.acted(self.id)
 
     async def answer(self, choice: str) -> Json:
-        """Choose an option of the dialog that is on the screen, by its words; passes what is held by it."""
+        """Choose an option of the dialog that is on the screen, by its words; passes what is held by it.
+
+        With no words for one nothing is chosen: the answer says what there is.
+        """
+        desk = await self._desk()
+        sight = self._kit.eyes.seen.get(self.id)
+        told = sight is not None and sight.verdict.state == "blocked"  # some say so before they draw it
+        dialog = await desk.dialog(SETTLE if told else REDRAW)  # without one nobody need wait for the lane
+        if not choice:
+            return {"question": dialog.question, "options": [each.label for each in dialog.options]}
+        async with lane(self._kit, self.id):
+            chosen = await answer.choose(desk, choice)
+        self._kit.eyes.acted(self.id)
+        return chosen
+
+    async def _desk(self) -> Desk:
         pane = await self._find(self.id)
 
         async def read() -> screen.Screen:
@@ -277,14 +293,7 @@ class Session:
         async def unread() -> int | None:
             return await asyncio.to_thread(self._kit.place.processes.unread, pane.pid)
 
-        desk = answer.Desk(self._kit.place.wire, pane, self._profile(pane), read, unread)
-        sight = self._kit.eyes.seen.get(self.id)
-        told = sight is not None and sight.verdict.state == "blocked"  # some say so before they draw it
-        await desk.dialog(answer.SETTLE if told else answer.REDRAW)  # without one nobody need wait for the lane
-        async with lane(self._kit, self.id):
-            chosen = await answer.choose(desk, choice)
-        self._kit.eyes.acted(self.id)
-        return chosen
+        return Desk(self._kit.place.wire, pane, self._profile(pane), read, unread)
 
     async def stop(self) -> None:
         """Leave the lane; what is being typed is finished first, or left to a successor."""

@@ -147,15 +147,19 @@ async def interrupt(helper: Helper, name: str) -> Json:
     return {"id": view.id, "name": view.name, **did}
 
 
-async def answer(helper: Helper, name: str, choice: str) -> Json:
-    """Choose an option of the session's dialog by its words: ``yes``, ``no`` or a part of its text."""
+async def answer(helper: Helper, name: str, choice: str = "") -> Json:
+    """Choose an option of the session's dialog by its words: ``yes``, ``no`` or a part of its text.
+
+    Without a ``choice`` nothing is chosen: the answer has the ``question`` and the texts of its ``options``.
+    """
     view = await addressed(helper, name)
     try:
         said = await helper.fleet.session(view.id).answer(choice)
     except CoveyError as error:
         await helper.note(view.id, "refused", {"choice": choice, "reason": error.message})
         raise
-    await helper.note(view.id, "answered", said)
+    if choice:
+        await helper.note(view.id, "answered", said)
     return {"id": view.id, "name": view.name, **said}
 
 

@@ -86,7 +86,7 @@ function M.wary(desc, verb, bang)
   }
 end
 
---- A verb with an optional NAME before its last word. Of a session's name alone the rest is asked for.
+--- A verb with an optional NAME before its last word. Of a session's name alone, or of nothing, the rest is asked for.
 function M.with_last(desc, verb, field, kind)
   return {
     desc = desc,
@@ -94,10 +94,8 @@ function M.with_last(desc, verb, field, kind)
     run = function(context)
       local first, second = unpack(context.words.list)
       local session = first and not second and require("covey.fleet").get(first)
-      if not first then
-        return ("say which: :Covey %s [NAME] %s"):format(verb, field:upper())
-      elseif session then
-        require("covey.ui.question")[verb](session)
+      if session or not first then
+        require("covey.verb").with_session({ name = first }, nil, require("covey.ui.question")[verb])
       else
         M.act(verb, { name = second and first, [field] = second or first })
       end

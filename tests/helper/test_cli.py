@@ -386,6 +386,16 @@ def test_a_broadcast_without_a_name_is_for_every_agent_that_runs_and_kill_tells_
     assert covey("kill", "two").stdout.startswith("two: ended 1 process; 1 prompt was never sent")
 
 
+def test_a_question_is_shown_with_its_options_and_nothing_chosen(covey):
+    covey("open", "one", "--agent", "standin", "--prompt", "ask")
+    eventually(lambda: json.loads(covey("get", "one", "--json").stdout)["state"] == "blocked")
+    shown = covey("answer", "one").stdout.splitlines()
+    assert (shown[0], shown[1]) == ("Do you want to proceed?", "- Yes")
+    assert json.loads(covey("get", "one", "--json").stdout)["state"] == "blocked"
+    assert "answered" not in covey("log", "one").stdout
+    assert covey("answer", "one", shown[-1][2:]).stdout == f"one: {shown[-1][2:]}\n"
+
+
 def test_what_is_taken_back_twice_was_taken_back_already(covey):
     covey("open", "one", "--agent", "standin", "--prompt", "ask")
     held = json.loads(covey("send", "one", "later", "--json").stdout)

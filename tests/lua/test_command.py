@@ -91,16 +91,28 @@ def test_what_is_typed_is_what_is_asked(amber):
         assert (typed, asked, {name: params.get(name) for name in expected}) == (typed, method, expected)
 
 
-def test_a_sessions_name_alone_is_no_new_name_and_no_answer(amber):
-    amber.fleet(session("aaaaaaaa", "amber", "blocked", evidence={"excerpt": "Do you want to?\n1. Yes"}))
-    amber.nvim.lua("vim.ui.input = function(opts, cb) _G.asked = opts.prompt; cb(_G.typed) end")
-    for typed, method, field in [("rename amber", "rename", "new"), ("answer amber", "answer", "choice")]:
+def test_what_is_to_be_the_new_name_is_asked_for(amber):
+    amber.nvim.lua("vim.ui.input = function(opts, cb) cb(_G.typed) end")
+    for typed in ("rename amber", "rename"):
         for given in ("nil", "''", "'two'"):
             amber.nvim.lua(f"_G.typed = {given}")
             amber.nvim.cmd(f"Covey {typed}")
-        assert amber.call() == (method, {"name": "aaaaaaaa", field: "two"})
+        assert amber.call() == ("rename", {"name": "aaaaaaaa", "new": "two"})
         assert amber.notices() == []
-    assert amber.nvim.lua("return _G.asked").startswith("Do you want to?\n1. Yes\nAnswer (")
+
+
+def test_without_a_choice_one_chooses_of_what_the_agent_offers_and_its_text_is_the_answer(amber):
+    amber.nvim.lua("vim.ui.select = function(items, opts, cb) _G.shown = { opts.prompt, items }; cb(nil, _G.nth) end")
+    asked = {"name": "amber", "question": "Proceed?", "options": ["Yes", "Yes, always\tso", "No"]}
+    for typed in ("answer amber", "answer"):
+        for nth in ("nil", "2"):
+            amber.nvim.lua(f"_G.nth = {nth}")
+            amber.nvim.cmd(f"Covey {typed}")
+            assert amber.call() == ("answer", {"name": "aaaaaaaa"})
+            amber.reply(None, asked)
+        assert amber.nvim.lua("return _G.shown") == ["Proceed?", ["Yes", "Yes, always so", "No"]]
+        assert amber.call() == ("answer", {"name": "aaaaaaaa", "choice": "Yes, always\tso"})
+        assert amber.notices() == []
 
 
 def test_open_gives_the_directory_and_the_environment(wire, world):
@@ -125,8 +137,6 @@ MISTAKES = [
     ("list x", "a word too many: x"),
     ("open name='x", "a quote (') is not closed"),
     ("send amber", "nothing to send: :Covey send NAME TEXT, or with a range"),
-    ("answer", "say which: :Covey answer [NAME] CHOICE"),
-    ("rename", "say which: :Covey rename [NAME] NEW"),
     ("cancel", "say which: :Covey cancel NAME, or NUMBER; :Covey queue lists them"),
     ("send ++loud amber x", "++loud does not fit; there is ++file ++force ++raw ++when=ask ++when=idle ++when=now"),
     (

@@ -212,7 +212,7 @@ def test_below_stands_what_it_wants_and_the_directory_that_no_column_shows(stage
         ("S", ("settle", {"name": "beta"}), "beta is settled"),
         ("K", ("keep", {"name": "beta"}), "beta is kept"),
         ("I", ("interrupt", {"name": "beta", "keys": ["C-c"], "state": "idle"}), "pressed C-c in beta, which was idle"),
-        ("ayes<CR>", ("answer", {"name": "beta", "chosen": "1. Yes"}), "answered beta: 1. Yes"),
+        ("a", ("answer", {"name": "beta", "question": "", "options": ["x"], "chosen": "Yes"}), "answered beta: Yes"),
         ("rzoe<CR>", ("rename", {"name": "zoe", "agent": "standin"}), "renamed to zoe"),
         ("R", ("respawn", {"name": "beta", "agent": "standin"}), "respawned beta"),
         ("A", ("adopt", {"name": "beta", "agent": "standin"}), "adopted beta"),
@@ -223,6 +223,7 @@ def test_what_was_done_is_said_in_a_quiet_word(
     stage: Stage, nvim: Editor, keys: str, answer: tuple[str, Any], word: str
 ) -> None:
     nvim.lua("vim.notify = function(message) error(message) end")
+    nvim.lua("vim.ui.select = function(items, _, cb) cb(items[1], 1) end")
     stage.answer(*answer)
     open_board(nvim)
     nvim.keys(keys)
@@ -249,7 +250,7 @@ def test_without_changed_files_the_board_stays_and_says_so(stage: Stage, nvim: E
         ("S", "settle", {"on": True}),
         ("I", "interrupt", {}),
         ("r<C-u>new name<CR>", "rename", {"new": "new name"}),
-        ("a1<CR>", "answer", {"choice": "1"}),
+        ("a", "answer", {}),
     ],
 )
 def test_keys_act_on_the_session_under_the_cursor(

@@ -1,4 +1,4 @@
---- What a person is asked of one session: its new name, or what to answer the agent.
+--- What a person is asked of one session: its new name, or which answer the agent gets.
 local M = {}
 
 local function ask(prompt, default, use)
@@ -16,16 +16,19 @@ function M.rename(session)
   end)
 end
 
---- With the agent's question above, as it stands on its screen.
+--- The options as the agent words them, below its question; the one that is chosen goes by its whole text.
 ---@param session covey.Session
 function M.answer(session)
-  if session.state ~= "blocked" then
-    return require("covey.notify").say(("covey: %s is not blocked: it asks nothing"):format(session.name))
-  end
-  local question = vim.trim((session.evidence or {}).excerpt or "")
-  local above = question ~= "" and question .. "\n" or ""
-  ask(above .. "Answer (yes, no, or words of an option): ", "", function(choice)
-    require("covey.recipe").act("answer", { name = session.id, choice = choice })
+  require("covey").answer({ name = session.id }, function(err, asked)
+    if err then
+      return require("covey.notify").error(err)
+    end
+    local options = vim.tbl_map(require("covey.ui.label").line, asked.options)
+    vim.ui.select(options, { prompt = asked.question, kind = "covey-answer" }, function(_, index)
+      if index then
+        require("covey.recipe").act("answer", { name = session.id, choice = asked.options[index] })
+      end
+    end)
   end)
 end
 
