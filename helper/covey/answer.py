@@ -17,9 +17,10 @@ from itertools import zip_longest
 from covey import state
 from covey.agents import Profile
 from covey.agents.dialog import Dialog, Option
-from covey.errors import Refused, Usage
+from covey.errors import NotFound, Refused, Usage
 from covey.models import Json, Pane
-from covey.tmux import panes, screen
+from covey.place import Place
+from covey.tmux import panes, reading, screen
 from covey.tmux.server import Server
 
 MAX_KEYS = 40  # presses of an arrow key, more than any dialog has options
@@ -154,6 +155,21 @@ class Desk:
         now = await self.changed(dialog, TAKEN)
         if now is not None and (now.question, now.options) == (dialog.question, dialog.options):
             raise Refused("the same question is shown again", "look at it and answer again")
+
+
+def desk(place: Place, pane: Pane, profile: Profile) -> Desk:
+    """To answer in that pane."""
+
+    async def read() -> screen.Screen:
+        (shot,) = await reading.capture(place.wire, pane.pane)
+        if shot is None:
+            raise NotFound("the session's pane is gone")
+        return screen.parse(shot.ansi, shot.cols)
+
+    async def unread() -> int | None:
+        return await asyncio.to_thread(place.processes.unread, pane.pid)
+
+    return Desk(place.wire, pane, profile, read, unread)
 
 
 async def choose(desk: Desk, choice: str) -> Json:

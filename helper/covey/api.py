@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from typing import Any
 
-from covey import __version__, kinds, life, paths, process, shortage, story, verbs
+from covey import __version__, kinds, paths, process, shortage, story, sweeping, verbs
 from covey.errors import CoveyError, Usage
 from covey.helper import Helper
 from covey.models import Identity, Json
@@ -49,7 +49,7 @@ class Front:
             self._helper = Helper(self._emit, config, owner)
             await self._helper.start()
         if owner and any(view.owner not in (None, owner) for view in self._helper.fleet.views.values()):
-            await life.sweep(self._helper)
+            await sweeping.sweep(self._helper)
         verbs.tell_all(self._helper)
         for problem in (*self._helper.settings.problems, *self._helper.catalog.own_problems):
             self._helper.notice(problem)
@@ -88,7 +88,7 @@ class Front:
         if self.helper.owner:
             try:
                 async with asyncio.timeout(SWEEP_DEADLINE):
-                    await life.sweep(self.helper, leaving=self.helper.owner)
+                    await sweeping.sweep(self.helper, leaving=self.helper.owner)
             except (TimeoutError, CoveyError) as error:
                 log.warning("the sweep at exit was not finished: %s", error or "it took too long")
 

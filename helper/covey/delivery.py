@@ -99,7 +99,7 @@ class Delivery:
         """Make sure the way is free; answers what the composer holds already."""
         if self.pane.in_mode:
             await panes.leave_mode(self.server, self.pane)
-        look, people = await asyncio.gather(self._look(), self._people())
+        look, people = await asyncio.gather(self._look(), reading.people(self.server, self.pane.tmux_session))
         if not self.force and any(abs(time.time() - each.active_at) < PERSON_PAUSE for each in people):
             raise Halt("held", "somebody is typing in the session")
         if not people and (look.pane.cols < COLS or look.pane.rows < ROWS):  # a draft might not fit
@@ -114,11 +114,6 @@ class Delivery:
         if stop and not (self.force and stop.outcome == "held" and not look.dialog):
             raise Halt(stop.outcome, stop.reason)
         return look.composer or ""
-
-    async def _people(self) -> list[reading.Client]:
-        """Who is attached to the session."""
-        clients = await reading.clients(self.server)
-        return [each for each in clients if each.person and each.tmux_session == self.pane.tmux_session]
 
     # Typing
 
@@ -150,8 +145,7 @@ class Delivery:
 
     async def _asks_nothing(self, text: str) -> None:
         """Where no composer shows what is a draft: no dialog but one that is quoted in what was typed."""
-        look = await self._look()
-        found = state.dialog(look.screen, self.profile)
+        found = state.dialog((await self._look()).screen, self.profile)
         if found and not all(option.label in text for option in found.options):
             raise Halt("unconfirmed", "a dialog opened while the prompt was typed; Enter was not pressed")
 
@@ -281,7 +275,7 @@ class Delivery:
         if self.draft and self._no_shell():
             await self._lives(pane)
         if self._last is None or self._last[0] != shot.ansi:
-            self._last = (shot.ansi, Look.read(pane, screen.parse(shot.ansi, shot.cols), self.profile))
+            self._last = shot.ansi, Look.read(pane, screen.parse(shot.ansi, shot.cols), self.profile)
         return replace(self._last[1], pane=pane)
 
     def _check(self, pane: Pane) -> None:

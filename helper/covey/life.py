@@ -1,4 +1,4 @@
-"""The verbs of a session's life: open, run, name, keep, respawn, restore, kill, reap."""
+"""The verbs of a session's life: open, run, name, keep, respawn, restore, kill."""
 
 from __future__ import annotations
 
@@ -9,16 +9,14 @@ import os
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from covey import naming, process, reaper, story
+from covey import naming, process, story
 from covey import workspace as workspaces
 from covey.asking import Environ, addressed, in_order, is_within, one_of
 from covey.errors import CoveyError, NotFound, Refused, Usage
 from covey.helper import Helper
 from covey.keeper import Request
-from covey.models import Identity, Json, Receipt, Session
+from covey.models import Json, Receipt, Session
 from covey.speech import fallen, minted, queue_prompt
-from covey.store import acting
-from covey.tmux import reading
 
 RESTORE_AT_ONCE = 4  # sessions that are made again side by side
 FIXED = "its scrollback stays as it is: tmux fixes it when it makes a pane; kill the session and open it anew"
@@ -261,54 +259,3 @@ async def _without(directory: str) -> str:
     except CoveyError as error:
         return f"stays: {error.message}"
     return "is removed"
-
-
-async def reap(helper: Helper, *, yes: bool = False) -> Json:
-    """What a person may get rid of, with reasons; with ``yes`` it is done."""
-    await helper.fleet.refresh()
-    decisions = reaper.by_hand(in_order(helper), process.alive)
-    done, left = await helper.keeper.carry_out(decisions) if yes else ([], [])
-    if yes:
-        await helper.keeper.leftovers.tidy(helper.fleet.panes)
-    return {
-        "decisions": [each.to_json() for each in decisions],
-        "ended": [each.to_json() for each in done],
-        "left": [each.to_json() for each in left],
-    }
-
-
-async def sweep(helper: Helper, *, leaving: Identity | None = None) -> None:
-    """Carry out the policy of the leaving owner, and of owners who left without a word."""
-    await helper.fleet.refresh()
-    views = in_order(helper)
-    spared = await _spared(helper, leaving)
-    mine = reaper.at_exit(views, leaving, spared) if leaving else []
-    others = [view for view in views if view.owner != helper.owner]
-    with acting({"who": "the sweep after editor", "pid": leaving.pid} if leaving else {"who": "the sweep"}):
-        await helper.settling.carry_out(mine + reaper.sweep(others, process.alive, spared))
-    if leaving:
-        await helper.keeper.leftovers.tidy(helper.fleet.panes)  # not at a start, which somebody waits for
-        await helper.keeper.last_one_out()
-
-
-async def _spared(helper: Helper, leaving: Identity | None) -> set[str]:
-    """Sessions that another living editor shows, or has prompts queued on."""
-    return await asyncio.to_thread(_awaited, helper) | await _shown(helper, leaving)
-
-
-def _awaited(helper: Helper) -> set[str]:
-    pending = [ticket for id_ in helper.outbox.counts() for ticket in helper.outbox.pending(id_)]
-    others = [ticket for ticket in pending if ticket.writer != helper.kit.me]
-    return {ticket.session for ticket in others if process.alive(ticket.writer)}
-
-
-async def _shown(helper: Helper, leaving: Identity | None) -> set[str]:
-    """Sessions with a client (somebody attached, somebody's preview) that neither we nor the leaving editor started."""
-    try:
-        clients = await reading.clients(helper.place.wire)
-    except CoveyError:
-        return set(helper.fleet.panes)  # who looks cannot be told
-    table = await asyncio.to_thread(process.snapshot)
-    ours = {helper.kit.me.pid, leaving.pid if leaving else 0}
-    others = {c.tmux_session for c in clients if ours.isdisjoint(each.pid for each in table.ancestors(c.pid))}
-    return {id_ for id_, pane in helper.fleet.panes.items() if pane.tmux_session in others}

@@ -14,7 +14,6 @@ from typing import Any, TypeVar
 
 from covey import answer, conversation, env, reference
 from covey.agents import Profile, lacks
-from covey.answer import REDRAW, SETTLE, Desk
 from covey.courier import Courier
 from covey.ending import Ended
 from covey.errors import CoveyError, LaneBusy, NotFound, Refused, Usage
@@ -24,7 +23,7 @@ from covey.models import Identity, Json, Pane, Receipt, Spec
 from covey.outbox import Outbox
 from covey.place import Place
 from covey.store import Store
-from covey.tmux import audience, panes, reading, screen
+from covey.tmux import audience, panes
 from covey.watch import Eyes
 
 PASS = 1.0  # seconds a kill or a respawn waits for the lane before it goes on behind its fence
@@ -270,30 +269,19 @@ class Session:
 
         With no words for one nothing is chosen: the answer says what there is.
         """
-        desk = await self._desk()
+        pane = await self._find(self.id)
+        desk = answer.desk(self._kit.place, pane, self._profile(pane))
         sight = self._kit.eyes.seen.get(self.id)
         told = sight is not None and sight.verdict.state == "blocked"  # some say so before they draw it
-        dialog = await desk.dialog(SETTLE if told else REDRAW)  # without one nobody need wait for the lane
+        dialog = await desk.dialog(
+            answer.SETTLE if told else answer.REDRAW
+        )  # without one, why wait for the lane
         if not choice:
             return {"question": dialog.question, "options": [each.label for each in dialog.options]}
         async with lane(self._kit, self.id):
             chosen = await answer.choose(desk, choice)
         self._kit.eyes.acted(self.id)
         return chosen
-
-    async def _desk(self) -> Desk:
-        pane = await self._find(self.id)
-
-        async def read() -> screen.Screen:
-            (shot,) = await reading.capture(self._kit.place.wire, pane.pane)
-            if shot is None:
-                raise NotFound("the session's pane is gone")
-            return screen.parse(shot.ansi, shot.cols)
-
-        async def unread() -> int | None:
-            return await asyncio.to_thread(self._kit.place.processes.unread, pane.pid)
-
-        return Desk(self._kit.place.wire, pane, self._profile(pane), read, unread)
 
     async def stop(self) -> None:
         """Leave the lane; what is being typed is finished first, or left to a successor."""

@@ -7,7 +7,7 @@ import os
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeAlias
 
-from covey import doctor, life, process, render, speech, story
+from covey import doctor, life, process, render, speech, story, sweeping
 from covey.asking import addressed, in_order, is_within
 from covey.errors import NotFound, Refused
 from covey.helper import Helper
@@ -146,7 +146,7 @@ async def selftest(helper: Helper) -> Json:
 
 _NAMED: tuple[Method, ...] = (
     *(get, snapshot, capture, attach, preview, unpreview, explain, log, purge, stats, agents, rehearse, selftest),
-    *(life.rename, life.keep, life.settle, life.adopt, life.respawn, life.restore, life.kill, life.reap),
+    *(life.rename, life.keep, life.settle, life.adopt, life.respawn, life.restore, life.kill, sweeping.reap),
     *(life.run, life.worktree, life.reset, life.delete),
     *(speech.send, speech.broadcast, speech.interrupt, speech.answer, speech.wait, speech.idle),
     *(speech.queue, speech.edit, speech.cancel),

@@ -83,6 +83,11 @@ async def clients(server: Server) -> list[Client]:
     return _clients(block)
 
 
+async def people(server: Server, tmux_session: str) -> list[Client]:
+    """Who is attached to that session to see and type."""
+    return [each for each in await clients(server) if each.person and each.tmux_session == tmux_session]
+
+
 def _clients(block: Block) -> list[Client]:
     rows = (raw.decode("ascii", "replace").split(" ") for raw in block.lines)
     return [Client(row[0], row[1] != "1", float(row[2] or 0), int(row[3])) for row in rows if len(row) == 4]  # noqa: PLR2004
