@@ -273,9 +273,7 @@ class Session:
         desk = answer.desk(self._kit.place, pane, self._profile(pane))
         sight = self._kit.eyes.seen.get(self.id)
         told = sight is not None and sight.verdict.state == "blocked"  # some say so before they draw it
-        dialog = await desk.dialog(
-            answer.SETTLE if told else answer.REDRAW
-        )  # without one, why wait for the lane
+        dialog = await desk.dialog(answer.SETTLE if told else answer.REDRAW)  # without one, why wait for the lane
         if not choice:
             return {"question": dialog.question, "options": [each.label for each in dialog.options]}
         async with lane(self._kit, self.id):
