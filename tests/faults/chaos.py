@@ -137,7 +137,7 @@ class Arena:
 
     def covey(self, *words: str) -> list[dict]:
         argv = [sys.executable, "-m", "covey.cli", *words, "--json"]
-        done = subprocess.run(argv, env=self.world.env, capture_output=True, text=True, timeout=60, check=False)
+        done = subprocess.run(argv, env=self.world.env, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
         return json.loads(done.stdout)
 

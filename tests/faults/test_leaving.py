@@ -36,7 +36,7 @@ FLEET = [
 
 def covey(world, *words):
     argv = [sys.executable, "-m", "covey.cli", *words]
-    return subprocess.run(argv, env=world.env, capture_output=True, text=True, timeout=60, check=False)
+    return subprocess.run(argv, env=world.env, capture_output=True, text=True, check=False)
 
 
 def sessions(world):

@@ -32,7 +32,7 @@ needs_nobody, needs_mounts = needs(*NOBODY), needs("unshare", "-rm")
 @pytest.fixture
 def run(world):
     def run(argv, env=None):
-        given = {"env": world.env if env is None else env, "cwd": world.home, "timeout": 60}
+        given = {"env": world.env if env is None else env, "cwd": world.home}
         return subprocess.run(argv, capture_output=True, text=True, check=False, **given)
 
     return run

@@ -83,7 +83,7 @@ def test_who_attaches_from_a_shell_is_told_the_way_out(world: World, start_termi
     command, name = [sys.executable, "-m", "covey.cli"], "a%H#S"
 
     def covey(*words: str) -> str:
-        done = subprocess.run([*command, *words], env=world.env, capture_output=True, text=True, timeout=60, check=True)
+        done = subprocess.run([*command, *words], env=world.env, capture_output=True, text=True, check=True)
         return done.stdout
 
     covey("open", name, "--cwd", str(world.home), "--", "sh", "-c", "read line; exit 3")

@@ -34,7 +34,6 @@ def covey(world):
             input=stdin,
             capture_output=True,
             text=True,
-            timeout=60,
             check=False,
         )
 
@@ -156,7 +155,7 @@ def test_words_and_answers_are_utf8_whatever_the_locale_says(covey, world, env):
 @pytest.mark.parametrize("words", ["list", "list --json", "--help"])
 def test_an_answer_that_cannot_be_written_is_a_sentence(world, words):
     command = f"{shlex.quote(sys.executable)} -m covey.cli {words} > /dev/full"
-    done = subprocess.run(command, shell=True, env=world.env, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(command, shell=True, env=world.env, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (1, "covey: the answer could not be written: No space left on device\n")
 
 
@@ -300,7 +299,7 @@ def test_doctor_knows_what_a_tmux_cannot_do(covey, world, version, ok, says):
 def test_a_closed_pipe_is_no_traceback(world):
     done = subprocess.run(
         f"{shlex.quote(sys.executable)} -m covey.cli --help | head -c 1",
-        shell=True, env=world.env, capture_output=True, text=True, timeout=60, check=False,
+        shell=True, env=world.env, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert "Traceback" not in done.stderr
 
@@ -341,7 +340,7 @@ def test_an_interrupt_before_it_has_begun_is_no_traceback(world, heard, status, 
 def test_bytes_that_are_no_utf8_are_taken_out_and_counted(world, covey):
     covey("open", "one", "--agent", "standin", "--prompt", "hi")
     argv = [sys.executable, "-m", "covey.cli", "send", "one", "-", "--json"]
-    done = subprocess.run(argv, env=world.env, input=b"a\xff\xfeb", capture_output=True, timeout=60, check=False)
+    done = subprocess.run(argv, env=world.env, input=b"a\xff\xfeb", capture_output=True, check=False)
     receipt = json.loads(done.stdout)
     assert (receipt["outcome"], receipt["bytes"], receipt["stripped"] > 0) == ("submitted", 2, True)
 
@@ -356,7 +355,7 @@ def test_options_may_stand_anywhere_and_a_prompt_may_look_like_one(covey):
 def test_without_standard_input_send_says_so(world, covey):
     covey("open", "one", "--agent", "shell")
     command = f"{shlex.quote(sys.executable)} -m covey.cli send one <&-"
-    done = subprocess.run(command, shell=True, env=world.env, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(command, shell=True, env=world.env, capture_output=True, text=True, check=False)
     assert (done.returncode, "Traceback" in done.stderr) == (2, False)
 
 
@@ -364,7 +363,7 @@ def test_a_directory_that_is_no_utf8_is_shown_as_it_is(world, covey):
     odd = world.tmp / "b\udcffd"
     odd.mkdir()
     argv = [sys.executable, "-m", "covey.cli", "open", "one", "--agent", "shell", "--cwd", str(odd)]
-    done = subprocess.run(argv, env=world.env, capture_output=True, timeout=60, check=False)
+    done = subprocess.run(argv, env=world.env, capture_output=True, check=False)
     assert (done.returncode, b"b\xffd" in done.stdout) == (0, True)
 
 
@@ -435,7 +434,7 @@ def test_the_log_outlives_its_session_and_json_is_utf8(covey, world):
     covey("kill", "one")
     assert "ended" in covey("log", "one").stdout
     argv = [sys.executable, "-m", "covey.cli", "open", "two", "--agent", "shell", "--cwd", str(odd), "--json"]
-    done = subprocess.run(argv, env=world.env, capture_output=True, timeout=60, check=False)
+    done = subprocess.run(argv, env=world.env, capture_output=True, check=False)
     assert json.loads(done.stdout.decode())["cwd"].endswith("d")
 
 
