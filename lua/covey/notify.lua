@@ -24,11 +24,43 @@ function M.first(key)
   return true
 end
 
+--- Whether a line would have the person press a key before he can go on.
+local function too_wide(line)
+  return vim.api.nvim_strwidth(line) > vim.v.echospace
+end
+
+--- Whether the message would stop the person in the middle of a word: he types, and it is Neovim itself that shows it.
+local function interrupts(message)
+  local own = debug.getinfo(vim.notify, "S").source:find("^@vim/") ~= nil
+  local free = vim.api.nvim_get_mode().mode:sub(1, 1) == "n"
+  return own and not free and (too_wide(message) or message:find("\n") ~= nil)
+end
+
+--- Its beginning, where the word for the mode leaves room; |:messages| has the whole, in rows that fit. Drawn anew
+--- after each, they ask for no key.
+local function show_cut(message, level)
+  local group = level == LEVEL.ERROR and "ErrorMsg" or level == LEVEL.WARN and "WarningMsg" or "Normal"
+  local label = require("covey.ui.label")
+  local rest, first = label.line(message), label.fit(message, vim.v.echospace)
+  while rest ~= "" do
+    local row = label.cut(rest, vim.v.echospace)
+    vim.api.nvim_echo({ { row, group } }, true, {})
+    vim.cmd.redraw()
+    rest = rest:sub(#row + 1)
+  end
+  vim.schedule(function()
+    vim.api.nvim_echo({ { first, group } }, false, {})
+  end)
+end
+
 --- Always shown.
 ---@param message string
 ---@param level integer
 function M.show(message, level)
   vim.schedule(function()
+    if interrupts(message) then
+      return show_cut(message, level)
+    end
     vim.notify(message, level, { title = TITLE })
   end)
 end
@@ -39,10 +71,9 @@ function M.say(message)
   M.show(message, LEVEL.INFO)
 end
 
---- Whether lines would have a person press a key before he can go on.
-local function hold_up(lines)
-  local last = lines[#lines] or ""
-  return #lines > math.max(1, vim.o.cmdheight) or vim.api.nvim_strwidth(last) > vim.v.echospace
+--- The same of several lines.
+local function too_many(lines)
+  return #lines > math.max(1, vim.o.cmdheight) or too_wide(lines[#lines])
 end
 
 --- Call `act` in normal mode: now, or when who types has come back to it.
@@ -63,7 +94,7 @@ function M.print(lines, title)
   end
   if #lines == 0 then
     return
-  elseif not (title and hold_up(lines) and #vim.api.nvim_list_uis() > 0) then
+  elseif not (title and too_many(lines) and #vim.api.nvim_list_uis() > 0) then
     return echo()
   end
   in_normal_mode(function()

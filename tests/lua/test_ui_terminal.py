@@ -177,3 +177,19 @@ def test_who_types_meanwhile_reads_the_answer_afterwards(stage: Stage, terminal:
     terminal.wait_for("alpha  standin  working")
     terminal.keys("q")
     eventually(lambda: len(stage.nvim.vim.windows) == 1, message="closed")
+
+
+@pytest.mark.parametrize(("begin", "mode"), [("i", "i"), ("v", "v"), (":terminal cat\ni", "t")])
+def test_a_long_notice_stops_nobody_in_the_middle_of_a_word(
+    stage: Stage, terminal: Terminal, begin: str, mode: str
+) -> None:
+    said = "covey: prompt 3 to beta held: " + "for a long reason " * 10 + "that ends here"
+    for keys in begin.split("\n"):
+        terminal.type(keys)
+        terminal.keys(*["Enter"][: keys.startswith(":")])
+    eventually(lambda: stage.nvim.vim.api.get_mode()["mode"] == mode, message=mode)
+    stage.nvim.lua("require('covey.notify').warn(...); vim.schedule(function() _G.told = true end)", said)
+    eventually(lambda: stage.nvim.vim.api.get_mode()["blocking"] or stage.nvim.lua("return _G.told"), message="told")
+    assert stage.nvim.vim.api.get_mode() == {"mode": mode, "blocking": False}
+    rows = stage.nvim.vim.api.exec2("messages", {"output": True})["output"].splitlines()
+    assert "".join(rows).endswith(said)
