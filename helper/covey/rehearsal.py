@@ -20,6 +20,7 @@ from typing import Any, TypeAlias
 
 from covey.agents import Profile
 from covey.errors import CoveyError, Refused
+from covey.hearing import hear
 from covey.mockmodel import MockModel, Request
 from covey.models import Json
 
@@ -28,6 +29,7 @@ PATIENCE = 20.0  # seconds for anything else
 PROMPT = 1.0  # seconds in which a change must be seen
 CUT = 3.0  # seconds an agent may take to hang up on the model
 LOOK = 0.05  # seconds between looks
+GIT_MOST = 1 << 16  # bytes of what git says
 WATCH = 2.0  # seconds a state must hold
 MAX_QUESTIONS = 8  # before the first prompt
 MADE = "made-by-the-rehearsal"  # the file that the agent's tool is to make
@@ -98,8 +100,7 @@ async def _repository(project: Path) -> None:
     who = ("-c", "user.name=rehearsal", "-c", "user.email=rehearsal@localhost")
     for words in (("init", "-q"), ("add", "."), (*who, "commit", "-q", "-m", "start")):
         with suppress(FileNotFoundError):
-            git = await asyncio.create_subprocess_exec("git", "-C", str(project), *words)
-            await git.wait()
+            await hear("git", "-C", str(project), *words, deadline=PATIENCE, most=GIT_MOST)
 
 
 @dataclass(slots=True)
