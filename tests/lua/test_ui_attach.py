@@ -59,13 +59,39 @@ def test_closing_the_window_detaches(stage: Stage, nvim: Editor, style: str, how
     attach(nvim, style)
 
 
+DETACHED = ["sh", "-c", "echo ready here; read line; echo '[detached (from session fix)]'"]
+ENDED = ["sh", "-c", "echo ready here; read line; echo '[exited]'"]
+
+
 @pytest.mark.parametrize("style", ["float", "split", "tab"])
-def test_the_end_of_the_client_closes_the_window(stage: Stage, nvim: Editor, style: str) -> None:
-    stage.answer("attach", {"argv": ["sh", "-c", "echo ready here; read line"], "env": {}})
+def test_who_detaches_has_the_window_closed(stage: Stage, nvim: Editor, style: str) -> None:
+    stage.answer("attach", {"argv": DETACHED, "env": {}})
     attach(nvim, style)
     nvim.keys("<CR>")
     nvim.wait(lambda: len(nvim.vim.windows) == 1)
     assert nvim.messages() == ""
+
+
+def read_on(nvim: Editor) -> None:
+    """Leave terminal mode, and then the client ends."""
+    nvim.keys("<C-\\><C-n>")
+    nvim.wait(lambda: nvim.eval("mode(1)") == "nt")
+    nvim.lua("vim.api.nvim_chan_send(vim.b.terminal_job_id, '\\n')")
+
+
+@pytest.mark.parametrize("style", ["float", "split", "tab"])
+def test_keys_for_an_agent_that_goes_reach_nothing_else(stage: Stage, nvim: Editor, style: str) -> None:
+    nvim.cmd("call setline(1, ['one', 'two', 'three'])")
+    stage.answer("attach", {"argv": ENDED, "env": {}})
+    attach(nvim, style)
+    nvim.keys("<CR>ddddifour<Esc>oddd")
+    nvim.wait(lambda: "[fix is gone; q closes this]" in nvim.screen())
+    nvim.keys("<Esc>dddifour<Esc>")
+    nvim.wait(lambda: nvim.eval("mode(1)") == "n")
+    assert "ready here" in nvim.screen()
+    nvim.keys("q")
+    nvim.wait(lambda: len(nvim.vim.windows) == 1)
+    assert nvim.eval("getline(1, '$')") == ["one", "two", "three"]
 
 
 GONE = {"id": FIX["id"], "name": FIX["name"], "reason": "killed"}
@@ -75,11 +101,11 @@ WHY = "covey: fix is gone: killed"
 @pytest.mark.parametrize("style", ["float", "split", "tab"])
 @pytest.mark.parametrize("first", ["client", "word"])
 def test_why_a_window_closed_by_itself_is_told(stage: Stage, nvim: Editor, style: str, first: str) -> None:
-    stage.answer("attach", {"argv": ["sh", "-c", "echo ready here; read line"], "env": {}})
+    stage.answer("attach", {"argv": ENDED, "env": {}})
     attach(nvim, style)
     if first == "word":
         stage.emit("Gone", GONE)
-    nvim.keys("<CR>")
+    read_on(nvim)
     nvim.wait(lambda: len(nvim.vim.windows) == 1)
     if first == "client":
         stage.emit("Gone", GONE)
@@ -90,10 +116,10 @@ def test_why_a_window_closed_by_itself_is_told(stage: Stage, nvim: Editor, style
 def test_who_ended_a_session_himself_is_not_told_that_it_is_gone(
     stage: Stage, nvim: Editor, method: str, told: str
 ) -> None:
-    stage.answer("attach", {"argv": ["sh", "-c", "echo ready here; read line"], "env": {}})
+    stage.answer("attach", {"argv": ENDED, "env": {}})
     attach(nvim)
     nvim.lua("require('covey.calls').mint(..., 'fix', print)", method)
-    nvim.keys("<CR>")
+    read_on(nvim)
     nvim.wait(lambda: len(nvim.vim.windows) == 1)
     stage.emit("Gone", GONE)
     nvim.lua("vim.schedule(function() said = true end)")
@@ -114,7 +140,7 @@ def test_a_client_that_fails_is_quoted(stage: Stage, nvim: Editor) -> None:
     stage.answer("attach", {"argv": ["sh", "-c", "echo no such session; exit 1"], "env": {}})
     nvim.lua("require('covey.ui.attach').open(...)", FIX, {"style": "float"})
     nvim.wait(lambda: "no such session" in nvim.messages())
-    assert len(nvim.vim.windows) == 1
+    nvim.wait(lambda: nvim.eval("&buftype") != "terminal")
 
 
 @pytest.mark.parametrize("style", ["float", "split", "tab"])

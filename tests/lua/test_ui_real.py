@@ -113,7 +113,11 @@ def test_one_is_told_why_an_attached_window_closed(
         nvim.keys("<C-\\><C-n>:Covey kill fix<CR>")
     else:
         subprocess.run([sys.executable, "-m", "covey.cli", "kill", "fix"], env=world.env, check=True)
-    nvim.wait(lambda: len(nvim.vim.windows) == 1 and "fix" in nvim.messages())
+    nvim.wait(lambda: "fix" in nvim.messages())
+    if who == "a command line":  # he was typing
+        nvim.wait(lambda: "[fix is gone; q closes this]" in nvim.screen())
+        nvim.keys("q")
+    nvim.wait(lambda: len(nvim.vim.windows) == 1)
     assert nvim.messages().startswith(told)
     assert "\n" not in nvim.messages()
 

@@ -110,7 +110,12 @@ local function ended(view, code)
   else
     require("covey.notify").warn(("covey: %s: %s"):format(view.session.name, last_words(view.buf)))
   end
-  vim.api.nvim_buf_delete(view.buf, { force = true })
+  local types = vim.api.nvim_get_mode().mode == "t" and vim.api.nvim_get_current_buf() == view.buf
+  if types and not last_words(view.buf):find("^%[detached") then
+    require("covey.ui.remains").leave(view)
+  else
+    vim.api.nvim_buf_delete(view.buf, { force = true })
+  end
 end
 
 local function start_job(view, plan)
