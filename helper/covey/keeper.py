@@ -18,7 +18,7 @@ from covey.leftovers import Leftovers
 from covey.models import Identity, OnExit, Restart, Spec, now
 from covey.models import Session as View
 from covey.reaper import Decision
-from covey.session import Kit, environment, keep_values, lane, note_end, stage_start, values
+from covey.session import Kit, check_program, environment, keep_values, lane, note_end, stage_start, values
 from covey.tmux import panes, reading
 
 
@@ -65,8 +65,7 @@ class Keeper:
             env.check_name(name)
         given = await reference.read(request.env, request.caller)
         if request.worktree:
-            self._spec(request)  # what is refused leaves no worktree behind
-            request = replace(request, cwd=await workspace.make(naming.directory(request.cwd), request.name))
+            request = await self._in_worktree(request, given)
         async with self._fleet.lock:
             if there := await self._there(request.name):
                 return there, False
@@ -77,6 +76,13 @@ class Keeper:
         if spec.id not in self._fleet.views:
             raise Refused(f"{spec.name} was closed right after it was made", "a hook of its tmux server may do that")
         return self._fleet.views[spec.id], True
+
+    async def _in_worktree(self, request: Request, given: Mapping[str, str]) -> Request:
+        """The same in its worktree. What would be refused is refused before one is made."""
+        spec = self._spec(request)
+        found = environment(spec, self._kit.eyes.profile(spec.agent), request.caller, given)
+        check_program(spec.argv[0], found)
+        return replace(request, cwd=await workspace.make(spec.cwd, spec.name))
 
     async def _there(self, name: str) -> View | None:
         await self._fleet.refresh()

@@ -98,6 +98,12 @@ async def keep_values(kit: Kit, session: str, given: Mapping[str, str]) -> dict[
     return kept
 
 
+def check_program(program: str, found: Mapping[str, str]) -> None:
+    """Raise ``Refused`` where an agent would not find its own program in that environment."""
+    if shutil.which(program, path=found.get("PATH")) is None:
+        raise Refused(f"the program {program} was not found on the PATH", NOT_HERE)
+
+
 async def stage_start(kit: Kit, spec: Spec, profile: Profile, found: Mapping[str, str], *, resume: bool) -> Path:
     """The script that becomes the agent, with what it is to find in its environment.
 
@@ -108,8 +114,7 @@ async def stage_start(kit: Kit, spec: Spec, profile: Profile, found: Mapping[str
     if not await asyncio.to_thread(Path(spec.cwd).is_dir):
         raise Refused(f"the directory {spec.cwd} does not exist", "give cwd=DIR")
     argv = arguments(spec, profile, resume=resume)
-    if shutil.which(argv[0], path=found.get("PATH")) is None:
-        raise Refused(f"the program {argv[0]} was not found on the PATH", NOT_HERE)
+    check_program(argv[0], found)
     script = env.launcher(argv, spec.cwd, found, (*profile.env_unset, *spec.unset), nice=spec.options.get("nice", ""))
     return await asyncio.to_thread(kit.place.files.stage, f"{spec.id}.start.{uuid.uuid4().hex[:8]}", script)
 

@@ -261,9 +261,10 @@ async def test_a_name_that_cannot_be_a_branch_is_refused(desk, main, name):
 @pytest.mark.parametrize(
     ("given", "why"),
     [
-        ({"name": "one", "cwd": ".."}, "is in no git repository"),
+        ({"name": "one", "cwd": "..", "cmd": ["sleep", "1"]}, "is in no git repository"),
         ({"name": "one", "agent": "none"}, "no agent"),
         ({"name": "", "words": ["claude"]}, "wants a name"),
+        ({"name": "one", "cmd": ["no-such-program"]}, "no-such-program was not found on the PATH"),
     ],
 )
 async def test_what_is_refused_leaves_no_worktree_behind(desk, main, given, why):
