@@ -5,9 +5,10 @@ from __future__ import annotations
 import argparse
 import contextlib
 import os
+import signal
 import sys
 import uuid
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -161,13 +162,28 @@ def _text(word: str) -> str:
         return word
     if sys.stdin is None:
         raise Usage("there is no standard input to read the prompt from", "give it as TEXT")
+    if sys.stdin.isatty():
+        vigil.aside("type the prompt, and end it with Ctrl-D")
     try:
-        said = sys.stdin.buffer.read(MOST_INPUT + 1)
+        with _interrupted_at_once():
+            said = sys.stdin.buffer.read(MOST_INPUT + 1)
     except OSError as error:
         raise Usage(f"standard input cannot be read: {error.strerror}", "give the prompt as TEXT") from None
     if len(said) > MOST_INPUT:
         raise Usage("standard input holds more than 16 MiB, which is no prompt", "put it into a file, and name that")
     return said.decode("utf-8", "surrogateescape")
+
+
+@contextlib.contextmanager
+def _interrupted_at_once() -> Iterator[None]:
+    """What blocks ends at Ctrl-C: asyncio would only take note of it, and wait for the loop to turn."""
+    before = signal.getsignal(signal.SIGINT)
+    if before is not signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 async def broadcast(given: argparse.Namespace, _command: list[str]) -> tuple[Any, int]:

@@ -43,7 +43,7 @@ async def ask(call: Call, receipt: Json) -> Json:
     while True:
         sys.stderr.write(question)
         sys.stderr.flush()
-        said = await asyncio.to_thread(sys.stdin.readline)
+        said = await _typed()
         word = said.strip().lower()
         if word in ("now", "idle"):
             return await call("edit", act=receipt["id"], when=word)  # type: ignore[no-any-return]
@@ -51,6 +51,18 @@ async def ask(call: Call, receipt: Json) -> Json:
             return await call("cancel", act=receipt["id"])  # type: ignore[no-any-return]
         if not said:
             return receipt
+
+
+async def _typed() -> str:
+    """A line from the terminal. A thread that reads it could not be called off."""
+    loop, keyboard = asyncio.get_running_loop(), sys.stdin.fileno()
+    there = asyncio.Event()
+    loop.add_reader(keyboard, there.set)
+    try:
+        await there.wait()
+    finally:
+        loop.remove_reader(keyboard)
+    return sys.stdin.readline()
 
 
 async def see_through(call: Call, receipt: Json, seconds: float, *, patient: bool = False) -> Json:

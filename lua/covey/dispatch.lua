@@ -36,6 +36,10 @@ end
 ---@param given { args: string, bang: boolean, range: integer, line1: integer, line2: integer }
 function M.run(given)
   require("covey.config").enter()
+  local sheet = package.loaded["covey.ui.sheet"]
+  if sheet then
+    sheet.close()
+  end
   local verb, rest = words.first(given.args)
   local name = verb:gsub("!$", "")
   local known = command.verbs[name == "" and "board" or name]

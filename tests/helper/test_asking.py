@@ -102,3 +102,31 @@ async def test_without_a_terminal_nobody_is_asked(desk):
     pipes = dict.fromkeys(("stdin", "stdout"), asyncio.subprocess.PIPE)
     said, _ = await (await asyncio.create_subprocess_exec(*argv, **pipes)).communicate()
     assert f"held: {ASKS}" in said.decode()
+
+
+ENDS = 'status=$?; echo "ended $status"; sleep 1000'
+
+
+def at_a_shell(*words: str) -> list[str]:
+    """A verb as in a shell that shows how it ended."""
+    return ["bash", "-c", f'"$@"; {ENDS}', "bash", sys.executable, "-m", "covey.cli", *words]
+
+
+async def test_a_prompt_is_typed_at_the_terminal(desk, terminal: Terminal):
+    await desk.standin("one")
+    terminal.start(at_a_shell("send", "one"))
+    await desk.until(lambda: "type the prompt, and end it with Ctrl-D" in terminal.screen())
+    terminal.keys("h", "i", "Enter", "C-d")
+    await desk.until(lambda: "ended 0" in terminal.screen())
+    assert desk.prompts("one") == ["hi"]
+
+
+@pytest.mark.parametrize("words", [["send", "one"], ["send", "one", "mine", "--when", "ask"]])
+async def test_one_interrupt_ends_what_reads_the_terminal(desk, terminal: Terminal, words):
+    await busy(desk)
+    before = desk.prompts("one")
+    terminal.start(at_a_shell(*words))
+    await desk.until(lambda: "Ctrl-D" in terminal.screen() or "not at all?" in terminal.screen())
+    terminal.keys("C-c")
+    await desk.until(lambda: "ended 130" in terminal.screen())
+    assert desk.prompts("one") == before

@@ -455,6 +455,24 @@ def test_answers_are_sheets(stage: Stage, nvim: Editor, keys: str, asked: tuple[
     nvim.wait(lambda: nvim.eval("&filetype") == "covey-board")
 
 
+SHEETS = """
+    return #vim.tbl_filter(function(win)
+      return vim.bo[vim.api.nvim_win_get_buf(win)].filetype == "covey-help"
+    end, vim.api.nvim_list_wins())
+"""
+
+
+@pytest.mark.parametrize("does", ["<C-w>p", ":Covey settle beta<CR>", "<Cmd>tabnew<CR>"])
+def test_a_sheet_goes_with_whatever_is_done_next(stage: Stage, nvim: Editor, does: str) -> None:
+    """What it says was so when it was asked for, and it would lie over what comes."""
+    stage.answer("log", [{"at": "2026", "kind": "opened", "data": {}}])
+    open_board(nvim)
+    nvim.keys("L")
+    nvim.wait(lambda: nvim.lua(SHEETS) == 1)
+    nvim.keys(does)
+    nvim.wait(lambda: nvim.lua(SHEETS) == 0)
+
+
 def test_mute_and_open(stage: Stage, nvim: Editor) -> None:
     stage.answer("open", DELTA)
     open_board(nvim)

@@ -1,4 +1,5 @@
---- A float with lines to read; `q`, `<Esc>` or `g?` closes it.
+--- A float with lines to read; `q`, `<Esc>` or `g?` closes it, and so does whatever is done next elsewhere: what it
+--- says was so when it was asked for.
 local M = {}
 
 local BORDER = 2 -- cells of the frame
@@ -28,6 +29,15 @@ local function place(title, lines)
   end
 end
 
+local open ---@type covey.Float?
+
+--- Close what is shown, if anything is.
+function M.close()
+  if open and open:valid() then
+    open:close()
+  end
+end
+
 --- Show lines; where they are more than fit, the window scrolls, and says so.
 ---@param title string
 ---@param lines string[] control characters become spaces
@@ -54,6 +64,11 @@ function M.open(title, lines)
     vim.api.nvim_buf_set_lines(sheet.buf, 0, -1, false, shown)
     vim.bo[sheet.buf].modifiable = false
     watch_end(sheet, #shown)
+    vim.api.nvim_create_autocmd(
+      "WinLeave",
+      { group = sheet.group, buffer = sheet.buf, callback = vim.schedule_wrap(close) }
+    )
+    open = sheet
   end
   return sheet
 end
