@@ -21,6 +21,7 @@ from covey.tmux.server import Server
 
 SUBSCRIPTION = ("covey", "#{S:#{W:#{P:#{pane_id}#{pane_dead}#{window_activity}#{cursor_x}.#{cursor_y}#{pane_title}}}}")
 CONFIRM = 0.15  # seconds that an end of work, or nothing to be read, must last to be so: agents clear and redraw
+ANSWERED = 0.5  # the same of an end that comes after a question: agents go on with an answer some time later
 LOOK_PAUSE, PANE_PAUSE = 0.15, 0.01  # seconds between looks while something may change, and more for each such pane
 UPTAKE_PAUSE = 0.05  # seconds between looks after a prompt, until it is seen what came of it: it may be over soon
 MOST_SAID = 200  # characters of the last row that was said
@@ -114,8 +115,8 @@ class Sight:
         told = self.verdict.state
         if verdict.state == "unknown":
             return told != "unknown" and time.monotonic() - self.blank_since < CONFIRM
-        ends = told in ("working", "blocked") and verdict.state == "idle"
-        return ends and time.monotonic() - self.rests_since < CONFIRM
+        lasts = {"working": CONFIRM, "blocked": ANSWERED}.get(told, 0.0)
+        return verdict.state == "idle" and time.monotonic() - self.rests_since < lasts
 
 
 class Eyes:
