@@ -96,7 +96,7 @@ async def _no_slip(helper: Helper, word: str, known: Collection[str]) -> None:
     with contextlib.suppress(NotFound):
         helper.fleet.find(word)
         return
-    raise Usage(f"there is no agent {word!r}", f"did you mean {near}? A session of that name: open {word} AGENT")
+    raise Usage(f"no agent {word!r}", f"did you mean {near}? Else: open {word} AGENT")
 
 
 def _undelivered(helper: Helper, view: Session) -> list[Json]:

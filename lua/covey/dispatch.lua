@@ -19,6 +19,17 @@ local function unknown(verb)
   return ("%q is no verb; %s"):format(verb, hint)
 end
 
+--- What is wrong with a word that looks like one of the keys, mistyped.
+local function mistyped(list, keys)
+  for _, word in ipairs(list) do
+    local key = word:match("^([%a_]+)=")
+    local near = key and words.near(key, vim.tbl_keys(keys)) or {}
+    if #near > 0 then
+      return ("%s= is no key; did you mean %s=?"):format(key, table.concat(near, "=, "))
+    end
+  end
+end
+
 --- What does not go with this verb.
 local function misuse(verb, known, context, open)
   if context.bang and not known.bang then
@@ -27,6 +38,10 @@ local function misuse(verb, known, context, open)
     return (":Covey %s takes no range"):format(verb)
   elseif open then
     return ("a quote (%s) is not closed"):format(open)
+  end
+  local slip = mistyped(context.words.list, known.keys or {})
+  if slip then
+    return slip
   elseif not known.raw and #context.words.list > math.max(#(known.args or {}), known.keys and 2 or 0) then
     return ("a word too many: %s"):format(context.words.list[#context.words.list])
   end

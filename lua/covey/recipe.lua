@@ -126,17 +126,6 @@ function M.bare(desc, verb)
   }
 end
 
---- What is wrong with a word that looks like one of the keys, mistyped.
-local function mistyped(list)
-  for _, word in ipairs(list) do
-    local key = word:match("^([%a_]+)=")
-    local near = key and words.near(key, vim.tbl_keys(STARTING)) or {}
-    if #near > 0 then
-      return ("%s= is no key; did you mean %s=?"):format(key, table.concat(near, "=, "))
-    end
-  end
-end
-
 --- Of the values by name those that go into the helper's `options`, taken out; nil where there are none.
 local function taken(named)
   local options = nil
@@ -151,10 +140,7 @@ end
 --- and which the agent is the helper's to say, who knows all agents, but where only one of them is left open.
 local function start_options(given)
   local opts, list = vim.deepcopy(given.named), given.list
-  local wrong = mistyped(list)
-  if wrong then
-    return nil, wrong
-  elseif #list > (opts.agent and 0 or 1) + (opts.name and 0 or 1) then
+  if #list > (opts.agent and 0 or 1) + (opts.name and 0 or 1) then
     return nil, ("one name and one agent only, not %q; quote a value with spaces in it"):format(list[#list])
   elseif opts.agent then
     opts.name = opts.name or list[1]

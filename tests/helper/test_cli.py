@@ -129,7 +129,7 @@ def test_a_person_who_mistypes_an_agent_is_asked_what_was_meant_and_a_script_is_
     status, said = person("open", "standim")
     assert (status, said.strip()) == (
         2,
-        "covey: there is no agent 'standim' (did you mean standin? A session of that name: open standim AGENT)",
+        "covey: no agent 'standim' (did you mean standin? Else: open standim AGENT)",
     )
     assert json.loads(covey("list", "--json").stdout) == []
     assert person("open", "standim", "standin") == (0, "")

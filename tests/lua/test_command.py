@@ -133,6 +133,8 @@ MISTAKES = [
     ("kill! amber", ":Covey kill takes no !"),
     ("open a b name=c", 'one name and one agent only, not "b"; quote a value with spaces in it'),
     ("open api restrat=always", "restrat= is no key; did you mean restart=?"),
+    ("open api shell restrat=always", "restrat= is no key; did you mean restart=?"),
+    ("attach amber sytle=tab", "sytle= is no key; did you mean style=?"),
     ("kill a b", "a word too many: b"),
     ("list x", "a word too many: x"),
     ("open name='x", "a quote (') is not closed"),
