@@ -104,7 +104,7 @@ def test_a_verb_has_its_map(mapped):
 @pytest.mark.parametrize(
     ("name", "typed", "expected"),
     [
-        ("Answer", "yes", ("answer", {"name": "aaaaaaaa", "choice": "yes"})),
+        ("Answer", "", ("answer", {"name": "aaaaaaaa"})),
         ("Broadcast", "hello", ("broadcast", {"text": "hello", "act": ANY})),
         ("Explain", "", ("explain", {"name": "aaaaaaaa"})),
         ("Stats", "", ("stats", {})),
