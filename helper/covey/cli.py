@@ -226,8 +226,8 @@ VERBS: dict[str, tuple[str, list[Word], Any]] = {
     "interrupt": ("interrupt what the agent is doing", [NAME], shell.plain("interrupt", "name")),
     "answer": (
         "answer the question a session waits with; without CHOICE, show it",
-        [NAME, (["choice"], {"nargs": "?", "metavar": "CHOICE", "help": "yes, no, or words of one option"})],
-        shell.plain("answer", "name", "choice"),
+        [NAME, (["choice"], {"nargs": "*", "metavar": "CHOICE", "help": "yes, no, or words of one option"})],
+        shell.answer,
     ),
     "queue": ("show what waits to be sent to a session", [NAME], shell.plain("queue", "name")),
     "edit": (

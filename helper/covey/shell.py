@@ -174,6 +174,12 @@ def _text(word: str) -> str:
     return said.decode("utf-8", "surrogateescape")
 
 
+async def answer(given: argparse.Namespace, command: list[str]) -> tuple[Any, int]:
+    """The words of one option, which need no quotes."""
+    given.choice = " ".join(given.choice) or None
+    return await plain("answer", "name", "choice")(given, command)  # type: ignore[no-any-return]
+
+
 @contextlib.contextmanager
 def _interrupted_at_once() -> Iterator[None]:
     """What blocks ends at Ctrl-C: asyncio would only take note of it, and wait for the loop to turn."""

@@ -20,6 +20,7 @@ local M = {}
 ---@field keys? table<string, covey.Kind> Kinds of `name=value`.
 ---@field options? table<string, true|string[]> What may stand before all words: `++flag`, `++key=value`.
 ---@field raw? integer How many words are read; the rest is text as it was typed.
+---@field rest? boolean Whether its last word may be several.
 ---@field text? covey.Kind What that text may be.
 ---@field bang? string What the bang does.
 ---@field range? boolean Takes a range.

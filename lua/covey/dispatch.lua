@@ -42,7 +42,9 @@ local function misuse(verb, known, context, open)
   local slip = mistyped(context.words.list, known.keys or {})
   if slip then
     return slip
-  elseif not known.raw and #context.words.list > math.max(#(known.args or {}), known.keys and 2 or 0) then
+  elseif
+    not (known.raw or known.rest) and #context.words.list > math.max(#(known.args or {}), known.keys and 2 or 0)
+  then
     return ("a word too many: %s"):format(context.words.list[#context.words.list])
   end
 end

@@ -124,7 +124,8 @@ end
 function M.sentence(err)
   local hint = err.hint or ""
   local joint = hint == "" and "" or hint:find("\n") and "\n" or "; "
-  return TITLE .. ": " .. err.message .. joint .. hint
+  local message = joint == "; " and err.message:gsub("%.$", "") or err.message
+  return TITLE .. ": " .. message .. joint .. hint
 end
 
 --- What the helper wants to be known; shown from `notify.level` upwards.

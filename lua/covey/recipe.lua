@@ -86,18 +86,22 @@ function M.wary(desc, verb, bang)
   }
 end
 
---- A verb with an optional NAME before its last word. Of a session's name alone, or of nothing, the rest is asked for.
+--- A verb with an optional NAME before its last word, or before several that are one answer.
+--- Of a session's name alone, or of nothing, the rest is asked for.
 function M.with_last(desc, verb, field, kind)
   return {
     desc = desc,
     args = { "session", kind },
+    rest = kind ~= "free",
     run = function(context)
-      local first, second = unpack(context.words.list)
-      local session = first and not second and require("covey.fleet").get(first)
-      if session or not first then
+      local list = context.words.list
+      local first, session = list[1], list[1] and require("covey.fleet").get(list[1])
+      if not first or (session and #list == 1) then
         require("covey.verb").with_session({ name = first }, nil, require("covey.ui.question")[verb])
+      elseif #list == 2 or (session and #list > 2) then
+        M.act(verb, { name = first, [field] = table.concat(list, " ", 2) })
       else
-        M.act(verb, { name = second and first, [field] = second or first })
+        M.act(verb, { [field] = table.concat(list, " ") })
       end
     end,
   }

@@ -146,7 +146,7 @@ local function reaped(result, opts)
   if opts.yes then
     return { ("covey: ended %d, left %d"):format(#(result.ended or {}), #(result.left or {})) }
   end
-  local lines = table_of({ "name", "act", "reason" }, "there is nothing to reap")(result.decisions or {})
+  local lines = table_of({ "name", "act", "reason" }, "covey: there is nothing to reap")(result.decisions or {})
   return #(result.decisions or {}) > 0 and vim.list_extend(lines, { "do it with :Covey reap!" }) or lines
 end
 
@@ -157,7 +157,8 @@ local function restored(found, opts)
     local what = session.error and session.error.message or opts.yes and "restored" or session.state
     return vim.tbl_extend("force", session, { [opts.yes and "result" or "state"] = what })
   end, found)
-  local lines = table_of({ "name", "agent", opts.yes and "result" or "state" }, "nothing to restore")(rows)
+  local lines =
+    table_of({ "name", "agent", opts.yes and "result" or "state" }, "covey: there is nothing to restore")(rows)
   return #found > 0 and not opts.yes and vim.list_extend(lines, { "bring them back with :Covey restore!" }) or lines
 end
 

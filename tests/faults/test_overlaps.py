@@ -63,7 +63,7 @@ async def fenced(desk, session_, before):
 
 
 async def test_what_an_editor_asked_to_open_is_opened_also_when_it_leaves(editor, desk, monkeypatch):
-    monkeypatch.setattr("covey.api.MADE_DEADLINE", 60.0)
+    monkeypatch.setattr("covey.api.DONE_DEADLINE", 60.0)
     asked = asyncio.create_task(editor("open", name="one", cmd=["sleep", "1000"], env={"K": "cmd:sleep 0.5; echo k"}))
     await asyncio.sleep(0)  # it is on its way
     await editor.front.bye({})

@@ -43,6 +43,8 @@ RUNS = [
         "open",
         {"options": {"model": "opus", "nice": "5"}, "worktree": True, "model": None},
     ),
+    ("answer amber do not ask", "answer", {"name": "amber", "choice": "do not ask"}),
+    ("answer do not ask", "answer", {"choice": "do not ask"}),
     ("open shell worktree=false", "open", {"worktree": False, "options": None}),
     ("worktree topic codex", "worktree", {"words": ["topic", "codex"], "worktree": None}),
     ("rename amber 'two words'", "rename", {"name": "amber", "new": "two words"}),
@@ -245,7 +247,7 @@ def test_what_tmux_lost_is_told_with_the_way_back(amber):
     rows = told(amber, "restore!", failed)
     assert len(rows) == 2
     assert rows[1].endswith("its directory is gone")
-    assert told(amber, "restore", []) == ["nothing to restore"]
+    assert told(amber, "restore", []) == ["covey: there is nothing to restore"]
 
 
 def test_a_log_is_read_in_local_time_and_words(amber):
