@@ -405,6 +405,7 @@ def test_a_question_is_shown_with_its_options_and_nothing_chosen(covey):
 
 def test_what_is_taken_back_twice_was_taken_back_already(covey):
     covey("open", "one", "--agent", "standin", "--prompt", "ask")
+    eventually(lambda: json.loads(covey("get", "one", "--json").stdout)["state"] == "blocked")
     held = json.loads(covey("send", "one", "later", "--json").stdout)
     told = [covey("cancel", str(held["number"])).stdout.partition(" [")[0] for _ in range(2)]
     assert told == ["cancelled", "cancelled: it was already"]
