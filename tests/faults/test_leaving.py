@@ -158,8 +158,12 @@ def test_leaving_fifty_live_sessions_behind_to_be_reaped(start_nvim, world):
     assert [one for one in world.processes() if "1000" in words(one)] == []
 
 
-def test_an_editor_that_leaves_before_its_helper_is_up_has_its_policy_all_the_same(world):
-    setup = [f"let g:python3_host_prog = '{sys.executable}'", f"set runtimepath^={ROOT}"]
+@pytest.mark.parametrize("seconds", [0, 3])  # it waits for half of three
+def test_an_editor_that_leaves_before_its_helper_is_up_has_its_policy_all_the_same(world, seconds):
+    slow = world.tmp / "python"
+    slow.write_text(f'#!/bin/sh\nsleep {seconds}\nexec "{sys.executable}" "$@"\n')
+    slow.chmod(0o700)
+    setup = [f"let g:python3_host_prog = '{slow}'", f"set runtimepath^={ROOT}"]
     argv = [executable(world), "--headless", "--clean", "-n", "--cmd", " | ".join(setup)]
     argv += ["-c", "Covey open one standin on_exit=reap", "-c", "Covey open two standin on_exit=keep", "-c", "qa"]
     subprocess.run(argv, env=world.env, stdin=subprocess.DEVNULL, capture_output=True, timeout=30, check=True)

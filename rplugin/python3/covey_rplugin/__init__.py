@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 import pynvim
 
 if TYPE_CHECKING:
-    from collections.abc import Coroutine
+    from collections.abc import Coroutine, Iterable
     from concurrent.futures import Future
 
 HELLO, BYE = 0, -1  # the answers' ids that no call has
@@ -164,6 +164,17 @@ class Covey:
         self.editor = Editor(nvim)
         self.core = Core(self.editor)
         Covey.serving = self
+
+    @classmethod
+    def without_editor(cls, said: Iterable[tuple[str, list[Any]]]) -> None:
+        """Take what an editor said before it left; it hears nothing of it."""
+        nobody: Any = None
+        plugin = cls(nobody)
+        plugin.editor.gone = True
+        heard: dict[str, Any] = {"covey.hello": plugin.hello, "covey.call": plugin.call, "covey.bye": plugin.bye}
+        for name, given in said:
+            if name in heard:
+                heard[name](*given)
 
     @pynvim.rpc_export("covey.hello")
     def hello(self, params: dict[str, Any]) -> None:

@@ -6,7 +6,9 @@ so that no stray print, no warning and no child process can reach them.
 
 from __future__ import annotations
 
+import importlib
 import os
+import select
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
@@ -32,6 +34,9 @@ def serve(source: TextIO, sink: TextIO) -> None:
     """Speak msgpack-rpc with the editor until it hangs up. pynvim takes its pipes from `sys` once, at the start."""
     import pynvim  # noqa: PLC0415  # not before the pipes are safe, and its absence is a sentence
 
+    if has_hung_up(source):
+        heed(source)
+        raise EOFError
     stdin, stdout = sys.stdin, sys.stdout
     sys.stdin, sys.stdout = source, sink
     try:
@@ -41,6 +46,24 @@ def serve(source: TextIO, sink: TextIO) -> None:
     # start_host() reads the plugins to load from the arguments; any that ends in .py counts as one.
     sys.argv = ["covey", str(PLUGIN)]
     pynvim.start_host(session)
+
+
+def has_hung_up(source: TextIO) -> bool:
+    """Whether the editor is gone already; what it said last may still be there to be read."""
+    gone = select.POLLHUP | getattr(select, "POLLRDHUP", 0)
+    watch = select.poll()
+    watch.register(source.fileno(), gone)
+    return any(event & gone for _, event in watch.poll(0))
+
+
+def heed(source: TextIO) -> None:
+    """Do what an editor asked for that left before this process was up: pynvim would first want an answer from it."""
+    import msgpack  # noqa: PLC0415  # pynvim's own, and seldom needed
+
+    sys.path.insert(0, str(PLUGIN.parent))
+    said = msgpack.Unpacker(unicode_errors="surrogateescape", max_buffer_size=0)
+    said.feed(source.buffer.raw.read())  # type: ignore[attr-defined]  # as os.fdopen makes it
+    importlib.import_module(PLUGIN.name).Covey.without_editor((name, given) for _, name, given in said)
 
 
 def outlive(*, hung_up: bool) -> int:
