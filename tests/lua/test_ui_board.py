@@ -420,8 +420,13 @@ def test_projects_can_be_folded(stage: Stage, nvim: Editor, world: World) -> Non
     (one / ".git").mkdir(parents=True)
     (one / "below").mkdir()
     two.mkdir()
+    (world.home / "tree").mkdir()
+    (world.home / "tree" / ".git").write_text(f"gitdir: {one}/.git/worktrees/tree\n")
     stage.fleet(
-        ALPHA | {"cwd": str(one / "below")}, BETA | {"cwd": str(two)}, GAMMA | {"cwd": str(one)}, DELTA | {"cwd": "/"}
+        ALPHA | {"cwd": str(one / "below")},
+        BETA | {"cwd": str(two)},
+        GAMMA | {"cwd": str(world.home / "tree")},
+        DELTA | {"cwd": "/"},
     )
     open_board(nvim)
     nvim.keys("gp")

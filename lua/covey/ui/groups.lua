@@ -1,4 +1,4 @@
---- Sessions by project: the repository that their directory lies in, else the directory itself.
+--- Sessions by project: the repository that their directory lies in, also in a worktree of it, else the directory itself.
 local M = {}
 
 local MARKERS = { ".git", ".hg", ".jj" }
@@ -11,10 +11,23 @@ local known = {} ---@type table<string, string> project by directory
 ---@field count integer?
 ---@field folded boolean?
 
+--- The repository that a git worktree belongs to: its `.git` is a file that says so.
+local function main_of(root)
+  local file = io.open(root .. "/.git")
+  local said = file and file:read("l") -- nil where it is a directory
+  if file then
+    file:close()
+  end
+  return said and said:match("^gitdir: (.+)/%.git/worktrees/") or root
+end
+
 ---@param cwd string
 ---@return string
 function M.project(cwd)
-  known[cwd] = known[cwd] or vim.fs.root(cwd, MARKERS) or cwd
+  if not known[cwd] then
+    local root = vim.fs.root(cwd, MARKERS)
+    known[cwd] = root and main_of(root) or cwd
+  end
   return known[cwd]
 end
 
