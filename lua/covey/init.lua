@@ -149,7 +149,7 @@ M.adopt = verb.on_session("adopt")
 --- What was done with a session, oldest first.
 M.log = verb.on_session("log")
 --- Prompts that wait, as receipts.
-M.queue = verb.on_session("queue")
+M.queue = verb.on_session("queue", verb.WAITING)
 --- Why a session is said to be in its state.
 M.explain = verb.on_session("explain")
 --- The rows of a session's screen.

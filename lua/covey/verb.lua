@@ -12,17 +12,33 @@ function M.fail(cb, code, message, hint)
   (cb or require("covey.rpc").tell)({ code = code, message = message, hint = hint or "" })
 end
 
+---@class covey.Wanted Which sessions a verb may mean.
+---@field fits fun(session: covey.Session): boolean
+---@field none string what is said where none does
+
+---@type covey.Wanted
+M.WAITING = {
+  fits = function(session)
+    return (session.queued or 0) > 0
+  end,
+  none = "no prompt waits",
+}
+
 --- Ask for one of several sessions; giving up on it is no error, and nothing happens.
 ---@param sessions covey.Session[]
 ---@param cb? covey.Callback
 ---@param act fun(session: covey.Session)
-function M.choose(sessions, cb, act)
+---@param wanted? covey.Wanted
+function M.choose(sessions, cb, act, wanted)
+  local left = wanted and vim.tbl_filter(wanted.fits, sessions) or sessions
   if #sessions == 0 then
     M.fail(cb, "not_found", "there is no session yet", "open one with :Covey open")
-  elseif #sessions == 1 then
-    act(sessions[1])
+  elseif #left == 0 then
+    M.fail(cb, "not_found", wanted.none)
+  elseif #left == 1 then
+    act(left[1])
   else
-    require("covey.ui.picker").session({}, function(session)
+    require("covey.ui.picker").session({ fits = wanted and wanted.fits }, function(session)
       if session then
         act(session)
       end
@@ -34,7 +50,8 @@ end
 ---@param opts covey.Named
 ---@param cb? covey.Callback
 ---@param act fun(session: covey.Session)
-function M.with_session(opts, cb, act)
+---@param wanted? covey.Wanted of whom it is where none is named
+function M.with_session(opts, cb, act, wanted)
   local fleet = require("covey.fleet")
   local cached = opts.name and fleet.get(opts.name)
   if cached then
@@ -42,7 +59,7 @@ function M.with_session(opts, cb, act)
   end
   local sessions = fleet.list()
   if not opts.name and sessions then
-    return M.choose(sessions, cb, act)
+    return M.choose(sessions, cb, act, wanted)
   end
   call(opts.name and "get" or "list", opts.name and { name = opts.name }, function(err, result)
     if err then
@@ -50,21 +67,22 @@ function M.with_session(opts, cb, act)
     elseif opts.name then
       act(result)
     else
-      M.choose(result, cb, act)
+      M.choose(result, cb, act, wanted)
     end
   end)
 end
 
 --- A verb that hands its options on. A name goes as it was given: the helper knows what it means by now.
+---@param wanted? covey.Wanted
 ---@return covey.Verb
-function M.on_session(method)
+function M.on_session(method, wanted)
   return function(opts, cb)
     if opts.name then
       return call(method, opts, cb)
     end
     M.with_session(opts, cb, function(session)
       call(method, vim.tbl_extend("force", opts, { name = session.id }), cb)
-    end)
+    end, wanted)
   end
 end
 

@@ -117,6 +117,16 @@ def test_without_a_choice_one_chooses_of_what_the_agent_offers_and_its_text_is_t
         assert amber.notices() == []
 
 
+def test_a_queue_is_of_who_has_one(amber):
+    beryl = session("bbbbbbbb", "beryl")
+    amber.fleet(session("aaaaaaaa", "amber", queued=0), beryl | {"queued": 0})
+    amber.nvim.cmd("Covey queue")
+    assert amber.notices() == ["covey: no prompt waits"]
+    amber.fleet(session("aaaaaaaa", "amber", queued=0), beryl | {"queued": 2})
+    amber.nvim.cmd("Covey queue")
+    assert amber.call() == ("queue", {"name": "bbbbbbbb"})
+
+
 def test_open_gives_the_directory_and_the_environment(wire, world):
     wire.nvim.cmd("Covey open shell cwd=~")
     _, params = wire.calls()[0]

@@ -8,6 +8,7 @@ local NAME_WIDTH, AGENT_WIDTH = 32, 12 -- cells at most
 
 ---@class covey.PickOpts
 ---@field prompt string?
+---@field fits (fun(session: covey.Session): boolean)? Which are to choose from.
 
 local function widest(sessions, field, limit)
   local width = 0
@@ -72,7 +73,7 @@ local function with_preview(sessions, prompt, cb)
 end
 
 local function choose(sessions, opts, cb)
-  local shown = require("covey.ui.roster").sorted(sessions)
+  local shown = require("covey.ui.roster").sorted(opts.fits and vim.tbl_filter(opts.fits, sessions) or sessions)
   if #shown == 0 then
     require("covey.notify").say("covey: there is no session")
     return cb(nil)
