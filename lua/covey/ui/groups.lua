@@ -1,4 +1,4 @@
---- Sessions by project: the repository that their directory lies in, also in a worktree of it, else the directory itself.
+--- Sessions by project: the repository that their directory lies in, also as a worktree; else the directory itself.
 local M = {}
 
 local MARKERS = { ".git", ".hg", ".jj" }
