@@ -32,7 +32,7 @@ end
 --- Whether the message would stop the person in the middle of a word: he types, and it is Neovim itself that shows it.
 local function interrupts(message)
   local source = debug.getinfo(vim.notify, "S").source
-  local own = source:find("^@vim/") ~= nil or source == "=?" -- as Neovim 0.12 is built
+  local own = source:find("^@vim/") ~= nil or source == "?" -- the latter where Neovim was built without such words
   local free = vim.api.nvim_get_mode().mode:sub(1, 1) == "n"
   return own and not free and (too_wide(message) or message:find("\n") ~= nil)
 end
