@@ -163,7 +163,7 @@ def test_an_editor_that_leaves_before_its_helper_is_up_has_its_policy_all_the_sa
     slow = world.tmp / "python"
     slow.write_text(f'#!/bin/sh\nsleep {seconds}\nexec "{sys.executable}" "$@"\n')
     slow.chmod(0o700)
-    setup = [f"let g:python3_host_prog = '{slow}'", f"set runtimepath^={ROOT}"]
+    setup = [f"let g:python3_host_prog = '{slow}'", f"let &runtimepath = '{ROOT},' .. &runtimepath"]
     argv = [executable(world), "--headless", "--clean", "-n", "--cmd", " | ".join(setup)]
     argv += ["-c", "Covey open one standin on_exit=reap", "-c", "Covey open two standin on_exit=keep", "-c", "qa"]
     subprocess.run(argv, env=world.env, stdin=subprocess.DEVNULL, capture_output=True, timeout=30, check=True)
