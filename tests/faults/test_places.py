@@ -104,11 +104,13 @@ def shut(world, run):
 
     def shut(*words):
         covey = shlex.join(COVEY)
-        each = "\n".join(f"{covey} {each} 2>&1; echo =$?=" for each in words)
+        fill = (
+            f"dd if=/dev/zero of={world.state}/fill bs=1k 2>/dev/null"  # each time: what left may have let go of some
+        )
+        each = "\n".join(f"{fill}; {covey} {each} 2>&1; echo =$?=" for each in words)
         script = f"""
 {SMALL} {world.state}
 {covey} open one --agent standin >&2
-dd if=/dev/zero of={world.state}/fill bs=1k 2>/dev/null || true
 set +e
 {each}
 rm {world.state}/fill
