@@ -17,7 +17,7 @@ from covey.errors import Refused, Unavailable, Usage
 from covey.hearing import hear
 from covey.lane import WORKTREES, Lane
 
-DEADLINE = 600.0  # seconds for one word with git: a big repository takes its time to be checked out
+DEADLINE, CHECKOUT = 60.0, 600.0  # seconds for one word with git; a big repository takes its time to be checked out
 MOST = 1 << 24  # bytes of its answer
 DIRTY = ("status", "--porcelain", "--untracked-files=all", "--ignore-submodules=none")
 HERE = ("rev-parse", "--path-format=absolute", "--git-common-dir", "--show-toplevel", "--show-prefix")
@@ -34,9 +34,10 @@ async def make(directory: str, branch: str) -> str:
     except (Unavailable, ValueError):
         raise Refused(f"{directory} is in no git repository", "open it without a worktree") from None
     await _check_name(directory, branch)
-    path = paths.worktrees_dir() / f"{Path(common).parent.name}-{hashlib.sha256(os.fsencode(common)).hexdigest()[:8]}"
-    async with Lane(paths.lanes_dir(), WORKTREES, timeout=DEADLINE):  # git makes the branch, and later the worktree
-        tree = await _find(directory, branch, str(path / branch)) or await _add(directory, branch, str(path / branch))
+    home = f"{Path(common).parent.name}-{hashlib.sha256(os.fsencode(common)).hexdigest()[:8]}"
+    path = str(paths.worktrees_dir() / home / branch)
+    async with Lane(paths.lanes_dir(), WORKTREES, timeout=CHECKOUT):  # git makes the branch, and later the worktree
+        tree = await _find(directory, branch, path) or await _add(directory, branch, path)
     inside = Path(tree, within)
     return str(inside) if await asyncio.to_thread(inside.is_dir) else tree
 
@@ -79,7 +80,8 @@ async def _find(directory: str, branch: str, path: str) -> str:
 
 async def _add(directory: str, branch: str, path: str) -> str:
     known = await _git(directory, "for-each-ref", f"refs/heads/{branch}", f"refs/remotes/*/{branch}")
-    await _git(directory, "worktree", "add", "--quiet", *([path, branch] if known else ["-b", branch, path]))
+    words = [path, branch] if known else ["-b", branch, path]
+    await _git(directory, "worktree", "add", "--quiet", *words, deadline=CHECKOUT)
     return path
 
 
@@ -131,18 +133,18 @@ async def _stashed(directory: str, branch: str) -> str:
     return next((row for row in rows if row.split("n ", 1)[-1].startswith(f"{branch}: ")), "")
 
 
-async def _git(directory: str, *words: str) -> str:
+async def _git(directory: str, *words: str, deadline: float = DEADLINE) -> str:
     """What git says. Raises ``Unavailable`` with its last line where it fails."""
     env = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     env |= {"LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0"}
     try:
         git = await hear(
-            "git", "-C", directory, *words, deadline=DEADLINE, most=MOST, env=env, stderr=PIPE, gently=True
+            "git", "-C", directory, *words, deadline=deadline, most=MOST, env=env, stderr=PIPE, gently=True
         )
     except OSError as error:
         raise Unavailable(f"git cannot be run in {directory}: {error.strerror}") from None
     if git.status is None:
-        raise Unavailable(f"git did not answer within {DEADLINE:g} s in {directory}")
+        raise Unavailable(f"git did not answer within {deadline:g} s in {directory}")
     if git.status:
         said = git.complaint.decode("utf-8", "replace").strip().splitlines()
         raise Unavailable(f"git: {said[-1] if said else git.status}")
